@@ -9,8 +9,10 @@ use std::time::{Duration, SystemTime};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use lab_record::axes::FrameBytes;
-use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder, Results};
+use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder, Results, Subject};
+use lab_report::history::Number;
 use lab_search::search::Manner;
+use lab_search::search::ref_ndr::Ends;
 use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
 use lab_trial::campaign::Campaign;
@@ -154,6 +156,8 @@ pub(crate) struct Setting {
     pub(crate) cut: Vec<String>,
     /// The test bed, allocated.
     bed: Option<Reached>,
+    /// Numbers of a baseline, where they are verified.
+    pub(crate) references: Vec<Number>,
 }
 
 impl Setting {
@@ -231,6 +235,7 @@ impl Setting {
             lab_core,
             cut: told,
             bed,
+            references: Vec::new(),
         })
     }
 
@@ -306,6 +311,7 @@ impl Setting {
             budget: self.budget,
             stalls_per_s: self.stalls_per_s,
             earlier: &self.earlier,
+            reference: &|subject| reference(&self.references, subject),
             progress: &|now| line.tell(now),
         });
         line.finish();
@@ -362,6 +368,18 @@ fn refuse_another(out: &Path, earlier: &Results, method: &str) -> Result<(), Fai
         [_, _, ..] => "it holds several campaigns",
     };
     Err(lab_record::Error::Folder { path: out.to_owned(), reason }.into())
+}
+
+/// What the NDR of a case was: that of the same device, of whichever build.
+fn reference(references: &[Number], subject: &Subject) -> Option<Ends> {
+    let plain = |name: &str| name.split('=').next().unwrap_or(name).to_owned();
+    let case = subject.case();
+    let named =
+        |it: &Number| ["NDR", "RFC 2544"].contains(&it.metric.split(',').next().unwrap_or(""));
+    let is_ndr = |it: &&Number| named(it) && it.case == case;
+    let mut ndrs = references.iter().filter(is_ndr);
+    let found = ndrs.find(|it| plain(&it.device) == plain(&subject.device))?;
+    Some(Ends::of(found.value, found.upper.unwrap_or(found.value), found.sd, found.at_least))
 }
 
 /// The largest frame of a scenario.

@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use lab_record::FailureRecord;
 use lab_report::memory::{self, Growth};
+use lab_report::reference::verified;
 use lab_report::summary::Row;
 use lab_report::{checks, gate, html, method, quantities, summary, words};
+use lab_trial::cut::Cut;
 use lab_trial::host;
 use lab_trial::plan::Plan;
 
@@ -41,6 +43,10 @@ pub(crate) struct Run {
     /// Hold what is found against the baseline of this host and scenario in a history
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     baseline: Option<PathBuf>,
+    /// Verify the NDRs of the baseline of this host and scenario in a history, by a few trials
+    /// each, in place of searching for them
+    #[arg(long, value_name = "DIR", conflicts_with = "baseline", value_hint = ValueHint::DirPath)]
+    verify: Option<PathBuf>,
     #[command(flatten)]
     against: Against,
     #[command(flatten)]
@@ -49,18 +55,24 @@ pub(crate) struct Run {
 
 /// Measures a scenario.
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
-    let Run { scenario, devices, flags, shorter, budget, baseline, against, junit } = arguments;
+    let Run { scenario, devices, flags, shorter, budget, baseline, verify, against, junit } =
+        arguments;
     let Devices { devices } = devices;
     if budget.time().is_some() && flags.says_minutes() {
         let told = "--minutes cuts what --budget would spend: give one of them";
         return Err(Failure::Usage(told.to_owned()));
     }
-    if baseline.is_none() && (against.is_to_fail() || against.any_host) {
-        let told = "--fail-below and --any-host go with --baseline";
+    if baseline.is_none() && (against.is_to_fail() || verify.is_none() && against.any_host) {
+        let told = "--fail-below goes with --baseline, --any-host with it or with --verify";
         return Err(Failure::Usage(told.to_owned()));
     }
-    let mut setting =
-        Setting::enter(flags, (shorter.cut(), shorter.shard()), scenario, devices)?;
+    let cut = Cut { verify: verify.is_some(), ..shorter.cut() };
+    let mut setting = Setting::enter(flags, (cut, shorter.shard()), scenario, devices)?;
+    if let Some(store) = verify {
+        let base = against.baseline(store, setting.scenario.name.get_ref(), &host::facts())?;
+        say!("reference: {}, host {}", base.id, base.host_id());
+        setting.references = base.numbers;
+    }
     if let Some(budget) = budget.time() {
         // Searches of the first start have their share of it.
         (setting.budget, setting.limit, setting.restarts) = (Some(budget), Some(budget), 1);
@@ -79,7 +91,11 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let outcome = setting.campaign(devices, |campaign| campaign.run(&mut recorder));
     let results = html::write(&setting.out)?;
     shorter::tell(&setting.cut);
-    rates(&summary::rows(&results));
+    let found = summary::rows(&results);
+    rates(&found);
+    for (row, (_, told)) in found.iter().filter_map(|row| Some((row, verified(&results, row)?))) {
+        say!("{} {}: {told}", row.name(), row.label());
+    }
     for check in &results.checks {
         say!("{}", checks::line(check));
     }

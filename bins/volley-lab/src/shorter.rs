@@ -37,7 +37,11 @@ impl Shorter {
 
     /// How much of a scenario is cut.
     pub(crate) fn cut(&self) -> Cut {
-        Cut { points: self.points.map(|points| points as usize), quick: self.quick }
+        Cut {
+            points: self.points.map(|points| points as usize),
+            quick: self.quick,
+            ..Cut::default()
+        }
     }
 }
 

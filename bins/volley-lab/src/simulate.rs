@@ -17,6 +17,7 @@ use lab_record::{
 };
 use lab_report::{html, quantities, summary};
 use lab_search::search::max_rate::SATURATED;
+use lab_search::search::ref_ndr::Ends;
 use lab_search::search::{ALL, Findings, Kind, Manner, Quantity, Stand, Terms, named};
 use lab_search::sim::{Device, Model, Stalls};
 use lab_search::stats::blocks::{Side, log_ratio, order};
@@ -52,6 +53,9 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", default_value_t = 5,
         value_parser = clap::value_parser!(u32).range(1..=1_000))]
     runs: u32,
+    /// What the NDR was, for `--search ref-ndr`
+    #[arg(long, value_name = "PPS", value_parser = capacity)]
+    reference: Option<f64>,
     /// Blocks of a comparison
     #[arg(long, value_name = "N", default_value_t = 20,
         value_parser = clap::value_parser!(u32).range(6..=10_000))]
@@ -95,6 +99,7 @@ struct Plan {
     runs: u32,
     blocks: usize,
     seed: u64,
+    reference: Option<Ends>,
 }
 
 impl Plan {
@@ -154,6 +159,7 @@ fn plan(arguments: &Simulate) -> Result<Plan, Failure> {
         models: quiet.map(shaky).collect(),
         max_pps: arguments.max,
         runs: arguments.runs,
+        reference: arguments.reference.map(|pps| Ends::of(pps, pps, noise * pps, false)),
         blocks: arguments.blocks as usize,
         seed: arguments.seed,
     })
@@ -274,6 +280,7 @@ fn search(plan: &Plan, stand: &mut Simulated<'_>) -> Result<Findings, Failure> {
         duration_sum_s: plan.search.duration_sum_s,
         loss_ratios: &[0.0, 0.005],
         repetitions: None,
+        reference: plan.reference,
         parameters: BTreeMap::new(),
     };
     Ok(plan.search.carry_out(&terms, stand)?)

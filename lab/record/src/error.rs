@@ -156,6 +156,11 @@ pub enum Error {
         /// The search.
         search: &'static str,
     },
+    /// A verification of a number that nobody has kept.
+    #[error(
+        "there is no reference that it could be verified against: the baseline has no NDR of it"
+    )]
+    NoReference,
     /// A search that what is measured cannot carry out.
     #[error("nothing here carries out the search {search}")]
     NoSearch {

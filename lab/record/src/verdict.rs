@@ -31,6 +31,16 @@ pub enum Verdict {
     },
     /// The series had not become steady when it ended.
     StillWarmingUp,
+    /// What was verified: whether a number is what it was.
+    AgainstReference {
+        /// What came of it.
+        finding: Reference,
+        /// The reference's lower end.
+        low_pps: f64,
+        /// Its upper end; none where it may have been more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        high_pps: Option<f64>,
+    },
     /// The load is too near what the generator can do on this link.
     GeneratorBound {
         /// The load as a share of the ceiling.
@@ -66,6 +76,20 @@ pub enum Verdict {
         /// Share of the trial that was lost to them.
         share: f64,
     },
+}
+
+/// What came of a number held against what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reference {
+    /// It is what it was.
+    Holds,
+    /// It is less.
+    Lower,
+    /// It is more.
+    Higher,
+    /// Nobody can tell: not the device spoiled the trials.
+    Undecided,
 }
 
 /// What a trial's counters say, those of the device included.

@@ -1,6 +1,7 @@
 //! Whether results pass: for CI, as one verdict, and as JUnit's XML that build servers read.
 //!
 //! ```text
+//! verified     lower than the reference               ─▶ failed; undecided: an error
 //! check        every packet as it must be                ─▶ passed, else failed
 //! comparison   slower, by more than is allowed           ─▶ failed; neither at its limit: an error
 //! number       found                                     ─▶ passed
@@ -10,10 +11,10 @@
 
 use std::fmt::Write;
 
-use lab_record::{ComparisonRecord, Finding, RatioReading, Results, Subject};
+use lab_record::{ComparisonRecord, Finding, RatioReading, Reference, Results, Subject};
 
 use crate::svg::canvas::escape;
-use crate::{checks, quantities, summary, words};
+use crate::{checks, quantities, reference, summary, words};
 
 /// What came of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,7 +136,13 @@ pub fn of(results: &Results, fail_below: f64) -> Gate {
     for row in summary::rows(results) {
         let found = format!("{}{}", row.sign(), words::rate(row.value_pps));
         let name = format!("{}, {}", row.subject.case(), row.label());
-        gate.add(&row.subject.device, name, Outcome::Passed(found));
+        let outcome = match reference::verified(results, &row) {
+            Some((Reference::Lower, told)) => Outcome::Failed(told),
+            Some((Reference::Undecided, told)) => Outcome::Error(told),
+            Some((_, told)) => Outcome::Passed(told),
+            None => Outcome::Passed(found),
+        };
+        gate.add(&row.subject.device, name, outcome);
     }
     for row in quantities::rows(results) {
         let found = format!("{}{}", row.sign(), quantities::told(row.median, row.unit));

@@ -22,6 +22,7 @@ pub mod memory;
 pub mod method;
 pub mod openmetrics;
 pub mod quantities;
+pub mod reference;
 pub mod shards;
 pub mod summary;
 pub mod svg;

@@ -1,6 +1,6 @@
 //! Numbers and verdicts as a reader wants them.
 
-use lab_record::{Limit, Limiter, Verdict};
+use lab_record::{Limit, Limiter, Reference, Verdict};
 
 /// A rate with three or four digits: 12.35 Mpps.
 pub fn rate(pps: f64) -> String {
@@ -56,6 +56,15 @@ pub fn verdict(verdict: &Verdict) -> String {
         Verdict::Drift { share, p } => format!("drifts by {:+.2} % (p = {p:.2e})", 100.0 * share),
         Verdict::CutShort { trials } => format!("the time was up after {trials} trials"),
         Verdict::StillWarmingUp => "was still warming up".into(),
+        Verdict::AgainstReference { finding, low_pps, high_pps } => {
+            let word = reference(*finding);
+            match high_pps {
+                Some(high) => {
+                    format!("{word} the reference of {} to {}", rate(*low_pps), rate(*high))
+                }
+                None => format!("{word} the reference of at least {}", rate(*low_pps)),
+            }
+        }
         Verdict::GeneratorBound { share } => {
             format!("generator-bound: {:.0} % of the generator's ceiling", 100.0 * share)
         }
@@ -71,6 +80,16 @@ pub fn verdict(verdict: &Verdict) -> String {
             "host stalled {stalls} times, longest {longest_us:.0} µs, {:.2} % of the time",
             100.0 * share
         ),
+    }
+}
+
+/// What came of a number held against what it was, in front of what that was.
+pub fn reference(finding: Reference) -> &'static str {
+    match finding {
+        Reference::Holds => "holds",
+        Reference::Lower => "lower than",
+        Reference::Higher => "higher than",
+        Reference::Undecided => "undecided against",
     }
 }
 

@@ -36,6 +36,7 @@ fn held(noise: f64, runs: u32, stalls_per_s: f64, campaigns: u64) -> [u32; 2] {
                 duration_sum_s: 21.0,
                 loss_ratios: &ratios,
                 repetitions: None,
+                reference: None,
                 parameters: Default::default(),
             };
             let mut stalled = false;

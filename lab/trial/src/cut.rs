@@ -9,7 +9,7 @@
 //! each cut says so.
 
 use lab_record::axes::{Axis, Entries};
-use lab_search::search::Manner;
+use lab_search::search::{Manner, ref_ndr};
 
 use crate::scenario::Scenario;
 
@@ -20,6 +20,8 @@ pub struct Cut {
     pub points: Option<usize>,
     /// Whether everything else is as short as it can be.
     pub quick: bool,
+    /// Whether an NDR is held against what it was in place of being searched for.
+    pub verify: bool,
 }
 
 /// Values of an axis in short, unless so many are asked for.
@@ -38,6 +40,9 @@ impl Cut {
     /// Cuts a scenario; what was cut, and what that loses, in words, a line each.
     pub fn apply(self, scenario: &mut Scenario) -> Vec<String> {
         let mut told = Vec::new();
+        if self.verify {
+            verify(scenario, &mut told);
+        }
         let points = self.points.or(self.quick.then_some(QUICK_POINTS));
         if let Some(points) = points {
             let most = |name: &str| (self.quick && name == Entries::NAME).then_some(MOST_ENTRIES);
@@ -59,6 +64,17 @@ impl Cut {
         times(scenario, &mut told);
         told
     }
+}
+
+/// A few trials at a reference in place of a search, and nothing beside them.
+fn verify(scenario: &mut Scenario, told: &mut Vec<String>) {
+    let measure = &mut scenario.measure;
+    measure.search = &ref_ndr::KIND;
+    measure.loss_ratios.get_mut().truncate(1);
+    (measure.latency_at_percent, measure.telemetry) = (Vec::new(), false);
+    told.push(
+        "the NDR is held against the baseline's, not searched for: whether it is what it was, no number".into(),
+    );
 }
 
 /// Tables, and changes of them.
@@ -142,7 +158,7 @@ mod tests {
 
     #[test]
     fn points_are_spread_over_an_axis_ends_included_and_all_else_stays() {
-        let (scenario, told) = cut(LONG, Cut { points: Some(3), quick: false });
+        let (scenario, told) = cut(LONG, Cut { points: Some(3), ..Cut::default() });
         assert_eq!(scenario.cases().len(), 3 * 3);
         assert_eq!((scenario.measure.trial_s, scenario.campaign.restarts), (1.0, 10));
         assert_eq!(
@@ -153,7 +169,7 @@ mod tests {
 
     #[test]
     fn in_short_an_axis_is_varied_at_a_time_over_small_tables_and_each_cut_is_told() {
-        let (scenario, told) = cut(LONG, Cut { points: None, quick: true });
+        let (scenario, told) = cut(LONG, Cut { quick: true, ..Cut::default() });
         let axes: Vec<_> = scenario
             .cases()
             .iter()
@@ -181,7 +197,7 @@ mod tests {
     fn tables_beyond_what_is_short_are_left_out_but_one_stays() {
         let entries = |values: &str| {
             let text = LONG.replace("vector_packets = [16, 64, 256, 1024]", values);
-            let (scenario, _) = cut(&text, Cut { points: Some(2), quick: true });
+            let (scenario, _) = cut(&text, Cut { points: Some(2), quick: true, verify: false });
             scenario.sweep.axes().next().unwrap().1.texts()
         };
         let range = entries("entries = { from = 1, to = 8388608, factor = 1.4 }");
@@ -193,7 +209,7 @@ mod tests {
     #[test]
     fn what_a_search_does_unless_told_is_cut_as_well() {
         let text = LONG.replace("'mlr'", "'largest-table'");
-        let (scenario, _) = cut(&text, Cut { points: None, quick: true });
+        let (scenario, _) = cut(&text, Cut { quick: true, ..Cut::default() });
         let terms = scenario.measure.terms(1.0, 0.0);
         assert_eq!(terms.parameters["most_entries"], MOST_ENTRIES);
     }

@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 
 use lab_record::axes::{SetBy, named};
 use lab_record::{Outcome, Trial};
-use lab_search::search::{Manner, Stand};
+use lab_search::search::ref_ndr::Ends;
+use lab_search::search::{Manner, Stand, Terms};
 use lab_search::sim::{Device, Model};
 
 use crate::scenario::Scenario;
@@ -111,7 +112,8 @@ fn case_s(scenario: &Scenario) -> Option<f64> {
         Manner::Loads => {
             let device = Device::new(Model::quiet(CARRIED_PPS), 1);
             let mut stand = Timed { device, seconds: 0.0 };
-            let terms = measure.terms(MAX_PPS, 0.0);
+            let reference = Some(Ends::of(CARRIED_PPS, CARRIED_PPS, 0.0, false));
+            let terms = Terms { reference, ..measure.terms(MAX_PPS, 0.0) };
             measure.search.carry_out(&terms, &mut stand).ok()?;
             stand.seconds
         }

@@ -271,6 +271,7 @@ pub(crate) mod testing {
             duration_sum_s: 21.0,
             loss_ratios: &[0.0],
             repetitions: None,
+            reference: None,
             parameters: BTreeMap::new(),
         }
     }

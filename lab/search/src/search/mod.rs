@@ -24,6 +24,7 @@ pub mod max_rate;
 pub mod mlr;
 pub mod reconfigure;
 pub mod recovery;
+pub mod ref_ndr;
 pub mod reset;
 pub mod soak;
 pub mod stand;
@@ -42,6 +43,7 @@ pub use terms::{Parameter, Terms};
 pub static ALL: &[&Kind] = &[
     &mlr::KIND,
     &max_rate::KIND,
+    &ref_ndr::KIND,
     &throughput::KIND,
     &latency::KIND,
     &frame_loss::KIND,

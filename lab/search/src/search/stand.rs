@@ -128,6 +128,7 @@ mod tests {
             duration_sum_s: 21.0,
             loss_ratios: &[0.0, 0.005],
             repetitions: None,
+            reference: None,
             parameters: Default::default(),
         };
         for search in ["mlr", "throughput", "max-rate", "loss-scan", "frame-loss", "soak"] {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::ref_ndr::Ends;
+
 /// The smallest load searched, as a share of the largest.
 const LEAST_SHARE: f64 = 1e-3;
 
@@ -38,6 +40,8 @@ pub struct Terms<'a> {
     pub loss_ratios: &'a [f64],
     /// How often bursts, overloads and resets are repeated, where it is said.
     pub repetitions: Option<u32>,
+    /// What the NDR was, where one is to be verified.
+    pub reference: Option<Ends>,
     /// The search's own parameters that were given, by name.
     pub parameters: BTreeMap<&'a str, u64>,
 }

@@ -41,7 +41,8 @@ pub(super) fn body(page: &Page<'_>) -> String {
                     // Of searches: their rates tell them, above.
                     Verdict::LossInversion { .. }
                     | Verdict::CutShort { .. }
-                    | Verdict::GeneratorBound { .. } => {}
+                    | Verdict::GeneratorBound { .. }
+                    | Verdict::AgainstReference { .. } => {}
                 }
             }
         }

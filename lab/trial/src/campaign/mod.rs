@@ -24,6 +24,7 @@ use lab_record::{
     AnswerRecord, CeilingRecord, DeviceFacts, Directions, DoneRecord, FailureRecord,
     QuantityRecord, Recorder, Results, Subject, Trial,
 };
+use lab_search::search::ref_ndr::Ends;
 use lab_search::search::{Manner, Quantity, Resumed, Terms};
 use lab_search::stats::verdict;
 use lab_traffic::arrivals::Imix;
@@ -62,6 +63,8 @@ pub struct Campaign<'a> {
     pub stalls_per_s: f64,
     /// What the results folder has already.
     pub earlier: &'a Results,
+    /// What the NDR of a case was, where it is verified.
+    pub reference: &'a dyn Fn(&Subject) -> Option<Ends>,
     /// Told how far it is.
     pub progress: &'a dyn Fn(&Progress<'_>),
 }
@@ -468,7 +471,8 @@ impl Running<'_> {
         let watch = &mut memory;
         let mut stand = RigStand { rig, load, both, deadline, write, memory: watch, added: None };
         let terms = measure.terms(ceiling_pps, self.campaign.stalls_per_s);
-        let terms = Terms { load_share, ..terms };
+        let reference = (self.campaign.reference)(&subject);
+        let terms = Terms { load_share, reference, ..terms };
         let earlier = self.earlier.trials(&subject, &purpose);
         let mut resumed = Resumed { stand: &mut stand, earlier };
         let found = measure.search.carry_out(&terms, &mut resumed)?;

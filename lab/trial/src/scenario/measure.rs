@@ -75,6 +75,7 @@ impl Measure {
             duration_sum_s: *self.duration_sum_s.get_ref(),
             loss_ratios: self.loss_ratios.get_ref(),
             repetitions: self.repetitions,
+            reference: None,
             parameters: own.collect(),
         }
     }
