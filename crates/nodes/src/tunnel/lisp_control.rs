@@ -31,9 +31,9 @@ refusals! {
     /// What becomes of a message that is not heard.
     pub enum Exit {
         /// The control thread has as many messages as it takes.
-        QueueFull => drop "Look who sends so many messages: `volley capture start`.",
+        QueueFull => drop "Capture some, and look who sends so many messages.",
         /// A source says more than is listened to.
-        TooMany => drop "Look who sends so many messages: `volley capture start`.",
+        TooMany => drop "Capture some, and look who sends so many messages.",
     }
 }
 

@@ -231,6 +231,14 @@ impl Rig {
         std::iter::from_fn(|| self.dataplane.events.next()).collect()
     }
 
+    /// Hears the control thread's punts so far, and keeps no packet that came with them.
+    pub(crate) fn hear(&mut self) {
+        let mut cache = self.pool.cache();
+        for punt in self.punts() {
+            punt.into_packet().into_iter().for_each(|packet| cache.release_one(packet));
+        }
+    }
+
     /// All drops as `node/reason`, of all interfaces.
     pub(crate) fn drops(&self) -> Vec<(String, u64)> {
         let named = |drop: DropCount| (format!("{}/{}", drop.node, drop.reason), drop.packets);
@@ -262,6 +270,8 @@ impl Rig {
             "nd-input",
             "mld-input",
             "bond-input",
+            "lisp-control",
+            "lisp-resolve",
             "ip-reassemble",
             "ip-resolve",
             "twin-output",
@@ -271,10 +281,8 @@ impl Rig {
         assert_eq!(totals.iter().map(|node| node.taken).sum::<u64>() - waited, known.iter().sum());
         let dropped: u64 = self.drops().iter().map(|drop| drop.1).sum();
         assert_eq!(dropped, taken("drop"), "{:?}", self.drops());
+        self.hear();
         let mut cache = self.pool.cache();
-        for punt in self.punts() {
-            punt.into_packet().into_iter().for_each(|packet| cache.release_one(packet));
-        }
         let twin_packets = self.dataplane.take_twin_packets().unwrap();
         twin_packets.try_iter().for_each(|to| cache.release_one(to.packet));
         let Self { dataplane, pool, worker, .. } = self;

@@ -211,7 +211,7 @@ fn our_own_networks_are_answered_for_and_no_others() {
     }
     assert_eq!(rig.counted("map-request for what is not ours"), 2);
     // Who asked is told to ask again when the network changes: at once, and twice later.
-    rig.say("port set lisp0 locators 2001:db8::1");
+    rig.say("lisp_eid add 10.1.0.0/16 lisp0 ttl 1h");
     rig.router.parts.lisp.turn(&mut rig.router.core, Instant::now());
     assert_eq!(rig.counted("solicit-map-request sent"), 1);
     rig.tell(b"nothing that anybody knows");
