@@ -2,7 +2,8 @@
 
 use crate::interface::ForCopies;
 use crate::tables::{
-    BondMember, BridgePort, Features, Inside, Members, Settings, Tunnel, Tunnels, Vlan, Vlans, VrfId, LispLink, lisps,
+    BondMember, BridgePort, Features, Inside, LispLink, Members, Settings, Tunnel, Tunnels, Vlan,
+    Vlans, VrfId, lisps,
 };
 use fib::{Address, Prefix};
 use std::collections::HashMap;

@@ -26,7 +26,8 @@ use crate::link::{self, DeviceEnd};
 use crate::load::frames::Load;
 use crate::load::shape::Probe;
 use crate::place::Place;
-use crate::trial::rig::{Bench, Wish, refuse_what_it_does_not_speak};
+use crate::trial::rig::{Bench, Wish};
+use crate::trial::wish::refuse_what_it_does_not_speak;
 use crate::{Error, dut};
 
 /// Longest wait for a device to read its files.

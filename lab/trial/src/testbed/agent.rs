@@ -19,7 +19,7 @@ use crate::dut::device::Device;
 use crate::host::clock::{self, HostClock};
 use crate::link::{DEVICE_DEVICES, DeviceEnd, LinkKind};
 use crate::place::Place;
-use crate::trial::rig::refuse_what_it_does_not_speak;
+use crate::trial::wish::refuse_what_it_does_not_speak;
 use crate::{Error, dut, host};
 
 /// So long without a word means that whoever asked is gone without having said so.

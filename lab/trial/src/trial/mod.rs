@@ -19,3 +19,4 @@ mod spikes;
 pub(crate) mod stand;
 mod table;
 mod upset;
+pub(crate) mod wish;

@@ -8,7 +8,6 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lab_record::axes::Placement;
 use lab_record::{
     Accounts, Back, Counters, DeviceFacts, Histogram, Latency, NodeCost, Outcome, Stalled, Subject,
     Trial, TrialRecord,
@@ -20,19 +19,19 @@ use lab_traffic::result::Gone;
 use lab_traffic::{End, Plan, Rate, Side, Stream, StreamResult, TrafficResult, drive};
 
 use crate::dut::device::{Device, Job, kernel_counters};
-use crate::dut::settings::Settings;
 use crate::host::clock::{self, HostClock};
-use crate::host::topology;
 use crate::link::cards::Cards;
-use crate::link::{self, DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind, Needs};
+use crate::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind, Needs};
 use crate::load::added::LiveChange;
 use crate::load::frames::Load;
 use crate::place::{Place, output};
-use crate::scenario::{Function, FunctionKind};
 use crate::testbed::Reached;
+use crate::trial::wish::refuse_what_it_does_not_speak;
 use crate::trial::{away, spikes};
 use crate::watch::device_time::DeviceTime;
 use crate::{Error, dut};
+
+pub use crate::trial::wish::Wish;
 
 /// What all rigs of a campaign share.
 pub struct Bench<'a> {
@@ -58,53 +57,6 @@ impl Bench<'_> {
     /// The device of a name: this host's, or the test bed's.
     pub(crate) fn device(&self, name: &str) -> Result<Box<dyn Device>, Error> {
         self.bed.map_or_else(|| dut::named(name), |bed| bed.device(name))
-    }
-}
-
-/// What a device is wanted for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wish {
-    /// The function.
-    pub function: Function,
-    /// Entries of its table.
-    pub entries: u64,
-    /// Worker threads.
-    pub workers: u64,
-    /// What else it is set to.
-    pub settings: Settings,
-    /// Largest frame, with checksum.
-    pub max_frame_bytes: u16,
-}
-
-impl Wish {
-    /// What is wanted of a device at these ends.
-    pub(crate) fn job(&self, link: LinkKind, ends: [DeviceEnd; 2]) -> Job {
-        let Self { function, entries, workers, settings, .. } = self.clone();
-        Job { function, entries, workers, settings, link, mtu: self.mtu(), ends }
-    }
-
-    /// The processors that the device gets.
-    pub(crate) fn cores(
-        &self,
-        device: &dyn Device,
-        cores: &str,
-        link: LinkKind,
-    ) -> Result<String, Error> {
-        let Some(placement) = self.settings.get::<Placement>() else {
-            return Ok(cores.to_owned());
-        };
-        let beside = if self.workers > 1 { device.cores_beside_workers() } else { 0 };
-        let chosen = topology::choose(cores, placement, self.workers, beside);
-        chosen.map_err(|reason| Error::Refused {
-            device: device.name().to_owned(),
-            job: format!("{} over {link}", self.function.name()),
-            reason,
-        })
-    }
-
-    /// Octets that a frame may carry.
-    pub(crate) fn mtu(&self) -> u16 {
-        self.max_frame_bytes.max(1_518) - 18
     }
 }
 
@@ -539,22 +491,6 @@ impl<'a> Rig<'a> {
         }
         Ok(counters)
     }
-}
-
-/// A function that most adapters do not have.
-pub(crate) fn refuse_what_it_does_not_speak(
-    device: &dyn Device,
-    wish: &Wish,
-    link: LinkKind,
-) -> Result<(), Error> {
-    if wish.function.kind != FunctionKind::Lisp || device.speaks_lisp() {
-        return Ok(());
-    }
-    Err(Error::Refused {
-        device: device.name().to_owned(),
-        job: format!("{} over {link}", wish.function.name()),
-        reason: "it does not speak LISP, or its adapter does not".into(),
-    })
 }
 
 impl Drop for Rig<'_> {
