@@ -55,9 +55,12 @@ impl Node for Ip4Local {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
+        let has_ip_tunnels = interfaces.has_ip_tunnels();
         exits.each(frame, |packet| {
             let exit = match ipv4::Header::new(packet.header()) {
-                Some(header) if !header.is_fragment() => self.protocols.taker(header.protocol()),
+                Some(header) if !header.is_fragment() => {
+                    self.protocols.taker(header.protocol(), has_ip_tunnels)
+                }
                 _ => Exit::Fragment.into(),
             };
             // Asked last: that is a look into a row.
@@ -75,7 +78,8 @@ impl Node for Ip4Local {
 mod tests {
     use super::*;
     use crate::local::Twin;
-    use crate::testing::{HOST, US, World};
+    use crate::tables::Link;
+    use crate::testing::{HOST, IPIP, IPIP6, US, World};
     use graph::harness::NodeHarness;
     use wire::craft;
 
@@ -94,6 +98,27 @@ mod tests {
     fn packets_go_to_who_attached_to_their_protocol() {
         assert_eq!(exit_of(craft::ipv4(HOST, US).udp(1, 2).build()), "udp");
         assert_eq!(exit_of(craft::ipv4(HOST, US).protocol(132).build()), "unknown-protocol");
+    }
+
+    #[test]
+    fn packets_in_packets_are_nobodys_while_no_tunnel_takes_them() {
+        let inside = |number| craft::ipv4(HOST, US).protocol(number).build();
+        let exit_in = |world: &World, number| {
+            let mut node = NodeHarness::<Ip4Local>::new(&world.setup).unwrap();
+            node.attach(4, "tunnel");
+            node.attach(41, "tunnel");
+            node.run(&[inside(number)], 0, 0).remove(0).exit
+        };
+        let mut world = World::new();
+        for number in [4, 41] {
+            assert_eq!(exit_in(&world, number), "tunnel");
+        }
+        for id in [IPIP, IPIP6] {
+            world.change_interface(id, |row| row.link = Link::Port);
+        }
+        for number in [4, 41] {
+            assert_eq!(exit_in(&world, number), "unknown-protocol");
+        }
     }
 
     #[test]

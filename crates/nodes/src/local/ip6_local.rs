@@ -71,8 +71,10 @@ impl Node for Ip6Local {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
+        let has_ip_tunnels = interfaces.has_ip_tunnels();
         exits.each(frame, |packet| {
-            let (exit, told) = self.walk(packet.header()).unwrap_or_else(|exit| (exit.into(), 0));
+            let walked = self.walk(packet.header(), has_ip_tunnels);
+            let (exit, told) = walked.unwrap_or_else(|exit| (exit.into(), 0));
             packet.set_adjacency(told as u32);
             // Asked last: that is a look into a row.
             match self.protocols.is_kernels(exit, Exit::Fragment)
@@ -88,7 +90,7 @@ impl Node for Ip6Local {
 impl Ip6Local {
     /// Where a packet goes, and what the next node is told: the place of the upper-layer header,
     /// or of what is wrong.
-    fn walk(&self, packet: &[u8]) -> Result<(ExitIndex, usize), Exit> {
+    fn walk(&self, packet: &[u8], has_ip_tunnels: bool) -> Result<(ExitIndex, usize), Exit> {
         let fixed = ipv6::Header::new(packet).ok_or(Exit::Malformed)?;
         let to_group = ipv6::is_multicast(fixed.destination());
         let (mut next, mut named_at, mut at) =
@@ -101,7 +103,7 @@ impl Ip6Local {
                 // Its options were looked at when the packet came in.
                 protocol::HOP_BY_HOP if is_first => {}
                 upper => {
-                    let exit = self.protocols.taker(upper);
+                    let exit = self.protocols.taker(upper, has_ip_tunnels);
                     let is_known = exit != Exit::UnknownNextHeader.into();
                     return Ok((exit, if is_known { at } else { named_at }));
                 }

@@ -23,16 +23,19 @@ impl Protocols {
         }
     }
 
-    /// Who takes packets of a protocol.
+    /// Who takes packets of a protocol. Packets in packets are nobody's while no tunnel takes them.
     #[inline]
-    pub fn taker(&self, number: u8) -> ExitIndex {
-        self.takers[usize::from(number)]
+    pub fn taker(&self, number: u8, has_ip_tunnels: bool) -> ExitIndex {
+        match number {
+            protocol::IPV4 | protocol::IPV6 if !has_ip_tunnels => self.nobody,
+            _ => self.takers[usize::from(number)],
+        }
     }
 
     /// Whether the kernel's twin gets what would take `exit`: TCP, what nobody takes, and pieces,
     /// which it puts together itself.
     #[inline]
     pub fn is_kernels(&self, exit: ExitIndex, fragment: impl Into<ExitIndex>) -> bool {
-        exit == self.taker(protocol::TCP) || exit == self.nobody || exit == fragment.into()
+        exit == self.taker(protocol::TCP, true) || exit == self.nobody || exit == fragment.into()
     }
 }

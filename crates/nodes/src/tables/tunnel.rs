@@ -237,6 +237,8 @@ pub(super) struct Tunnels {
     headers: Vec<Option<Arc<TunnelHeaders>>>,
     /// UDP ports that some take packets at, but for the usual one.
     ports: Vec<u16>,
+    /// Some take packets with nothing between two IP headers.
+    any_ip: bool,
 }
 
 impl Tunnels {
@@ -261,6 +263,7 @@ impl Tunnels {
         ports.dedup();
         Self {
             ports,
+            any_ip: rows.iter().filter_map(tunnel).any(|tunnel| tunnel.key.wrap == Wrap::Ip),
             ids: (0..).zip(rows).filter_map(id).collect(),
             headers: rows.iter().map(headers).collect(),
         }
@@ -268,6 +271,12 @@ impl Tunnels {
 }
 
 impl Interfaces {
+    /// Whether some tunnel takes IP in IP.
+    #[inline]
+    pub fn has_ip_tunnels(&self) -> bool {
+        self.tunnels.any_ip
+    }
+
     /// The interface of a tunnel whose packets are in a VRF.
     pub fn tunnel(&self, key: TunnelKey, vrf: VrfId) -> Option<u16> {
         self.tunnels.ids.get(&(key, vrf)).copied()
