@@ -227,7 +227,7 @@ vms = containers
 
 def functional(run):
     checks = run.of("check")
-    must(len(checks) == 10, f"{len(checks)} functions")
+    must(len(checks) == 11, f"{len(checks)} functions")
     for it in checks:
         must(it.get("fault") is None, f"{it['subject']['function']}: {it.get('fault')}")
         must(all(s["sent"] > 0 and (s["came"] == s["sent"] if s["must_emerge"] else s["came"] == 0)

@@ -24,7 +24,7 @@ object! {
     pub struct Lisp {
         /// Who is asked for endpoints that the map cache does not have, one after another
         pub map_resolvers: Vec<IpAddr> as "192.0.2.53" = Vec::new(),
-        /// Whether this router is the map server and resolver of the sites in [lisp_site]
+        /// Whether this router is the map server and resolver of the sites of `lisp_site`
         pub map_server: bool = false,
         /// The VRF of messages about endpoints; the default one when left out
         pub vrf: Option<VrfName> as "red" = None,
