@@ -74,6 +74,7 @@ impl CopyHeaders {
     }
 
     /// Writes them at the start of `packet`, for the frame behind them.
+    #[inline(never)]
     pub(super) fn write(&self, packet: &mut [u8], told: CopyTold, now_tsc: u64) {
         let Some((headers, frame)) = packet.split_at_mut_checked(erspan_bytes(self.shape.version))
         else {

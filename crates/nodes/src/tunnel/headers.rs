@@ -118,7 +118,7 @@ impl TunnelHeaders {
 
     /// Writes the headers at the start of `packet`, for what is behind them; those of copies behind
     /// the outer IP header are there.
-    #[inline]
+    #[inline(always)]
     pub fn write(&self, packet: &mut [u8]) {
         let length = packet.len() as u16;
         match self.tunnel.key.ends {

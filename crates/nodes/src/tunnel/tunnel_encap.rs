@@ -169,6 +169,19 @@ impl TunnelEncap {
             )
     }
 
+    /// The next hop of several that a wrapped packet takes, by the flow inside.
+    #[inline(never)]
+    fn member(&self, packet: &[u8], way: &Way<'_>, came_by: u16) -> Forward {
+        let tunnel = &way.headers.tunnel;
+        let inside = packet.get(tunnel.header_bytes()..).unwrap_or_default();
+        // The headers know it already, but where there is one next hop nobody else asks.
+        let (flow, inside) = match tunnel.inside {
+            Inside::Packets => (flow_of_packet(inside), Some(inside)),
+            Inside::Frames => (flow_of_frame(inside), packet_of_frame(inside)),
+        };
+        self.members.pick_inside(GroupId(way.to.id()), flow, inside, came_by)
+    }
+
     /// Wraps a packet, and names its way; what is dropped is an error.
     #[inline(always)]
     fn send(
@@ -195,14 +208,7 @@ impl TunnelEncap {
             packet.set_rx(tx);
         }
         if way.to.kind() == Kind::Group as u8 {
-            let inside = packet.header().get(tunnel.header_bytes()..).unwrap_or_default();
-            // The headers know it already, but where there is one next hop nobody else asks.
-            let (flow, inside) = match tunnel.inside {
-                Inside::Packets => (flow_of_packet(inside), Some(inside)),
-                Inside::Frames => (flow_of_frame(inside), packet_of_frame(inside)),
-            };
-            let group = GroupId(way.to.id());
-            let member = self.members.pick_inside(group, flow, inside, came_by);
+            let member = self.member(packet.header(), way, came_by);
             packet.set_adjacency(member.id());
             return Ok(Way::new(way.headers, member).exit);
         }
