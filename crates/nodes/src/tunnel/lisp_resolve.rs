@@ -126,6 +126,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_packet_asks_for_nobody() {
+        let world = World::new();
+        let cut = craft::ipv4(HOST, [10, 9, 0, 1]).build()[..19].to_vec();
+        assert_eq!(run(&world, &[cut]), ["no-packet"]);
+        assert_eq!(world.all_punts().len(), 0);
+    }
+
+    #[test]
     fn a_full_queue_drops_what_it_does_not_take() {
         let to = |last| craft::ipv4(HOST, [10, 9, 0, last]).udp(1, 2).build();
         let packets: Vec<_> = (0..QUEUE as u8 + 1).map(to).collect();

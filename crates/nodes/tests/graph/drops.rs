@@ -37,7 +37,7 @@ use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 const OUT_OF_REACH: [&str; 8] = [
     // Interfaces of packets, not frames, have no twin; the node's own tests give one such a packet.
     "twin-output/no-link-header",
-    // Who hands it packets has read their IP headers for the map cache, and drops those without.
+    // Who hands it packets has read their IP headers, and drops those without; likewise.
     "lisp-resolve/no-packet",
     // The control thread takes a cross-connect away between two nodes of one pass.
     "l2-xconnect/disconnected",
