@@ -206,6 +206,27 @@ impl Neighbors {
         self.put(key, entry);
     }
 
+    /// `mac` was known to have `key`, some time ago, to a router before this one: packets can
+    /// leave, and it is asked whether it is so as soon as it is in use. What is known by now stays.
+    pub fn recall(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        mac: Mac,
+        age_ns: u64,
+        out: &mut Vec<Action>,
+    ) {
+        let known = self.entries.get(&key).copied();
+        if known.is_some_and(|entry| entry.has_mac()) || age_ns >= self.config.reachable_ns {
+            return;
+        }
+        self.learned(now_ns, key, mac, Heard::Request, out);
+        if let Some(mut entry) = self.entries.get(&key).copied() {
+            entry.heard_ns = now_ns.saturating_sub(age_ns);
+            self.put(key, entry);
+        }
+    }
+
     /// Does what is due by `now_ns`. `used` says whether packets left by an adjacency since it was
     /// last asked.
     pub fn tick(&mut self, now_ns: u64, used: &dyn Fn(AdjacencyId) -> bool, out: &mut Vec<Action>) {

@@ -18,6 +18,7 @@
 
 mod hops;
 mod interfaces;
+mod journal;
 mod pending;
 mod resolve;
 mod route;
@@ -27,6 +28,7 @@ mod table;
 #[cfg(test)]
 mod table_tests;
 
+pub use journal::Told;
 pub use resolve::MAX_PATHS;
 pub use route::{NextHop, Path, Protocol, Resolved, Route, Source, Target};
 pub use shared::SharedId;

@@ -32,6 +32,11 @@ impl Protocol {
     pub const DYNAMIC: [Protocol; 5] =
         [Protocol::Ebgp, Protocol::Ospf, Protocol::Isis, Protocol::Rip, Protocol::Ibgp];
 
+    /// Whether its routes come while the router runs, and are no configuration's.
+    pub fn is_brought(self) -> bool {
+        !matches!(self, Protocol::Connected | Protocol::Static)
+    }
+
     /// How far it is preferred to others: the customary administrative distance, lowest first.
     pub fn preference(self) -> u8 {
         match self {
@@ -79,7 +84,7 @@ impl From<Protocol> for Source {
 }
 
 /// Where a route leads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// To next hops, shared by weight. Routes over the same ones may share the list.
     Via(Arc<[NextHop]>),

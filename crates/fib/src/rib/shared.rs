@@ -131,6 +131,11 @@ impl<A: Address> Rib<A> {
         self.shared.groups.contains_key(&id)
     }
 
+    /// Where a group leads, if it is known.
+    pub fn shared_target(&self, id: SharedId) -> Option<&Target> {
+        self.shared.target(id)
+    }
+
     /// The next hops of a group.
     pub fn shared_hops(&self, id: SharedId) -> &[NextHop] {
         self.shared.target(id).map_or(&[], Target::hops)
@@ -160,6 +165,7 @@ impl<A: Address> Rib<A> {
             Some(group) => group.users.iter().copied().collect(),
             None => Vec::new(),
         };
+        self.journal.group(id, target.as_ref());
         let old = self.shared.target(id).is_some_and(is_recursive);
         let recursive = old || target.as_ref().is_some_and(is_recursive);
         if recursive {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::hops::{Found, Hops};
 use super::interfaces::Interfaces;
+use super::journal::Journal;
 use super::pending::{Pending, UsersOf};
 use super::resolve::Resolver;
 use super::route::{NextHop, Path, Resolved, Route, Source, Target};
@@ -68,6 +69,7 @@ pub struct Rib<A: Address> {
     slice: usize,
     /// Counts how often all had settled.
     round: u32,
+    pub(super) journal: Journal<A>,
 }
 
 #[derive(Debug, Default)]
@@ -132,6 +134,7 @@ impl<A: Address> Rib<A> {
             pending: Pending::default(),
             slice: SLICE,
             round: 0,
+            journal: Journal::default(),
         }
     }
 
@@ -166,6 +169,7 @@ impl<A: Address> Rib<A> {
             let candidates = &mut self.entries.entry(prefix).or_default().candidates;
             let place = candidates.partition_point(|(other, _)| *other < source);
             self.interfaces.join(prefix, &route);
+            self.journal.route(prefix, source, Some(&route));
             candidates.insert(place, (source, route));
             self.counts.entry(source).or_default().routes += 1;
             self.join_hops(prefix);
@@ -183,6 +187,7 @@ impl<A: Address> Rib<A> {
     ) -> bool {
         let taken = self.take(prefix, source);
         if taken {
+            self.journal.route(prefix, source, None);
             self.settle([prefix], changes);
         }
         taken
@@ -196,9 +201,22 @@ impl<A: Address> Rib<A> {
         changes: &mut Vec<Change<A>>,
     ) -> usize {
         prefixes.retain(|prefix| self.take(*prefix, source));
+        prefixes.iter().for_each(|prefix| self.journal.route(*prefix, source, None));
         let taken = prefixes.len();
         self.settle(prefixes, changes);
         taken
+    }
+
+    /// What a route for `prefix` would lead to now, without becoming one.
+    pub fn resolve(&self, prefix: Prefix<A>, route: &Route) -> Option<Resolved> {
+        // What other routes lead to is found without joining the next hops of routes that are.
+        let mut hops = Hops::new();
+        for address in recursive(&route.target, &self.shared) {
+            hops.join(address, prefix);
+            hops.set_found(address, self.find(address));
+        }
+        let resolver = Resolver { hops: &hops, down: &self.down, shared: &self.shared };
+        resolver.resolve(prefix, &route.target)
     }
 
     /// For which of the next `most` prefixes from `from` on `source` has a route, and where to go
@@ -218,6 +236,12 @@ impl<A: Address> Rib<A> {
     /// How many routes `source` has.
     pub fn count(&self, source: Source) -> SourceCount {
         self.counts.get(&source).copied().unwrap_or_default()
+    }
+
+    /// How many routes there are that no configuration has.
+    pub fn brought(&self) -> usize {
+        let brought = self.counts.iter().filter(|(source, _)| source.protocol.is_brought());
+        brought.map(|(_, count)| count.routes).sum()
     }
 
     /// How many routes of all sources there are.
