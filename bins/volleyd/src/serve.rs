@@ -7,10 +7,11 @@ use control::control_loop::{Control, Handle, TICK, channel};
 use control::engine::Engine;
 use control::transaction::Moment;
 use control::view::{All, Answer, Version};
-use router::Router;
+use router::{Left, Router};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,6 +29,9 @@ pub(crate) fn serve(
     socket: UnixSocket,
 ) -> Result<(), Box<dyn Error>> {
     let mut runtime = Builder::new_current_thread();
+    // Read while workers and memory are made.
+    let left = config.state.folder_beside(socket.path());
+    let left = left.map(|folder| Left::begin(folder, config.state.keep)).transpose()?;
     let runtime = runtime.thread_name(events::REQUEST).enable_all().build()?;
     // Of requests the control thread has nothing but the jobs: reading and writing is for others.
     let mut api = Builder::new_multi_thread();
@@ -37,7 +41,7 @@ pub(crate) fn serve(
         // From now on it does not end us.
         let hangup = signal(SignalKind::hangup())?;
         let due = Arc::new(Notify::new());
-        let mut engine = start(&config, &due)?;
+        let mut engine = start(&config, &due, left)?;
         let version = Answer::<Version>::answer(&mut engine, &All)?.whole();
         say_what_runs(&version, &config, socket.path());
         api.spawn(socket.serve(router(handle.clone())));
@@ -69,12 +73,21 @@ pub(crate) fn serve(
     Ok(())
 }
 
-/// Starts the router and applies the whole configuration to it.
-fn start(config: &Config, due: &Arc<Notify>) -> Result<Router, Box<dyn Error>> {
+/// Starts the router, applies the whole configuration to it, and has it take over what one before
+/// it left.
+fn start(
+    config: &Config,
+    due: &Arc<Notify>,
+    left: Option<JoinHandle<Left>>,
+) -> Result<Router, Box<dyn Error>> {
     let due = Arc::clone(due);
     let mut router = Router::start(config, Arc::new(move || due.notify_one()))?;
+    if let Some(left) = left {
+        router.keep_state(left.join().map_err(|_| "the thread that reads state panicked")?);
+    }
     let empty = Config::default();
     router.apply(&empty, config, &Config::diff(&empty, config))?;
+    router.take_over();
     Ok(router)
 }
 

@@ -1,5 +1,6 @@
 //! Routes in bulk, as a routing protocol would bring them: from a file, or made up in a row. They
-//! are no part of the configuration: saved nowhere, gone with the router.
+//! are no part of the configuration: what the router leaves to the next one (`[state]`) has them,
+//! and `flush` removes them.
 //!
 //! ```text
 //!  file ─▶ read ─▶ next hops by `via` ─▶ [ slice ][ slice ]… ─▶ engine, other work between slices

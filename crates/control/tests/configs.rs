@@ -50,3 +50,17 @@ fn the_packet_of_the_demonstration_is_whole() {
     let packet = wire::ipv4::Packet::parse(&frames.next().unwrap().bytes()[14..]).unwrap();
     assert_eq!(packet.payload.len(), 8 + 18);
 }
+
+/// References of versions before this one, each with every key that it knew.
+#[test]
+fn configurations_of_older_versions_are_read() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/older");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let config = read(&path.display().to_string(), &fs::read_to_string(&path).unwrap());
+        assert!(config.ports.len() >= 2, "{}", path.display());
+        count += 1;
+    }
+    assert!(count >= 2, "only {count} older versions");
+}

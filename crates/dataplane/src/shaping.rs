@@ -49,11 +49,13 @@ impl Dataplane {
         self.shaped.contains(&port)
     }
 
-    /// Shapes a port, or changes how: says what became of the packets that waited.
+    /// Shapes a port, or changes how: says what became of the packets that waited. `spent`: a port
+    /// that was not shaped begins without tokens.
     pub fn shape_port(
         &mut self,
         port: u16,
         config: &Config,
+        spent: bool,
         waiting: &mut Waiting<'_>,
     ) -> Result<Replaced, ShapingError> {
         let scheduler = PacketScheduler::new(config)?;
@@ -67,6 +69,7 @@ impl Dataplane {
             classifier: classifier.clone(),
             handed,
             share: Share::default(),
+            spent,
         };
         let outcome =
             self.ask(owner, waiting, |reply| ShapeLetter::Own(Box::new(shaper), reply))?;

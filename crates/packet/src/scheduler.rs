@@ -110,6 +110,11 @@ impl PacketScheduler {
         self.0.dequeue_burst(now_ns, limit, &mut into.0, &mut |it| drops(Left::of(it)))
     }
 
+    /// No tokens are left in it, as if bursts had just gone.
+    pub fn spend(&mut self, now_ns: u64) {
+        self.0.spend(now_ns);
+    }
+
     /// How many packets wait.
     #[inline]
     pub fn waiting_packets(&self) -> u32 {

@@ -47,6 +47,13 @@ pub(crate) struct Core {
     pub(crate) cleared: Cleared,
     /// Answers to our own echo requests that came in pieces.
     pub(crate) echoes_heard: Vec<EchoHeard>,
+    /// Routes that a router before this one left, while they are taken over.
+    pub(crate) recalled: Option<Arc<state::routes::Routes>>,
+    /// It stands in for a router that ended a moment ago, until its configuration is applied: what
+    /// that one has sent, nobody sends again.
+    pub(crate) stands_in: bool,
+    /// How zebra's routes are preferred, where it may tell some.
+    pub(crate) fpm_preference: Option<u8>,
     /// A change that failed is being taken back: what was there comes back by all means.
     pub(crate) is_undoing: bool,
     /// Ports that parts are to follow: their addresses, or what stands on them, changed.
@@ -81,6 +88,9 @@ impl Core {
             waker,
             cleared: Cleared::default(),
             echoes_heard: Vec::new(),
+            recalled: None,
+            stands_in: false,
+            fpm_preference: None,
             is_undoing: false,
             touched: BTreeSet::new(),
             gone: BTreeSet::new(),

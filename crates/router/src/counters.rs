@@ -2,10 +2,14 @@
 
 use crate::cleared::Cleared;
 use crate::core::Core;
+use crate::devices::Device;
 use crate::interfaces::OpenPort;
 use control::config::objects::port::PortName;
-use dataplane::{BridgedTotals, DropCount, InterfaceTotals, MirroredTotals};
+use dataplane::{
+    BridgedTotals, DropCount, InterfaceTotals, MirroredTotals, NodeTotals, TwinnedTotals,
+};
 use fib::adjacency::AdjacencyId;
+use nodes::tables::is_outbound;
 
 impl Core {
     /// Sets every counter to zero.
@@ -50,7 +54,7 @@ impl Core {
     pub(crate) fn left_by(&self, id: AdjacencyId) -> [u64; 2] {
         let then = self.cleared.next_hops.get(&id.0).copied().unwrap_or_default();
         let now = self.dataplane.next_hop_totals(id.0);
-        std::array::from_fn(|at| now[at].saturating_sub(then[at]))
+        std::array::from_fn(|at| now[at].wrapping_sub(then[at]))
     }
 
     /// What a port carried, over all its interfaces.
@@ -59,10 +63,12 @@ impl Core {
         for id in port.rows() {
             let now = self.dataplane.interface_totals(id);
             let then = self.cleared.interfaces.get(&id).copied().unwrap_or_default();
-            sum.rx_packets += now.rx_packets - then.rx_packets;
-            sum.rx_bytes += now.rx_bytes - then.rx_bytes;
-            sum.tx_packets += now.tx_packets - then.tx_packets;
-            sum.tx_bytes += now.tx_bytes - then.tx_bytes;
+            sum.rx_packets =
+                sum.rx_packets.wrapping_add(now.rx_packets.wrapping_sub(then.rx_packets));
+            sum.rx_bytes = sum.rx_bytes.wrapping_add(now.rx_bytes.wrapping_sub(then.rx_bytes));
+            sum.tx_packets =
+                sum.tx_packets.wrapping_add(now.tx_packets.wrapping_sub(then.tx_packets));
+            sum.tx_bytes = sum.tx_bytes.wrapping_add(now.tx_bytes.wrapping_sub(then.tx_bytes));
         }
         sum
     }
@@ -73,9 +79,10 @@ impl Core {
         for id in port.rows() {
             let now = self.dataplane.bridged_totals(id);
             let then = self.cleared.bridged.get(&id).copied().unwrap_or_default();
-            sum.learned += now.learned - then.learned;
-            sum.moved += now.moved - then.moved;
-            sum.not_learned += now.not_learned - then.not_learned;
+            sum.learned = sum.learned.wrapping_add(now.learned.wrapping_sub(then.learned));
+            sum.moved = sum.moved.wrapping_add(now.moved.wrapping_sub(then.moved));
+            sum.not_learned =
+                sum.not_learned.wrapping_add(now.not_learned.wrapping_sub(then.not_learned));
         }
         sum
     }
@@ -84,10 +91,63 @@ impl Core {
     pub(crate) fn dropped(&self, port: &OpenPort) -> Vec<DropCount> {
         let since = |mut count: DropCount| {
             let key = (count.interface, count.node, count.reason.clone());
-            count.packets -= self.cleared.drops.get(&key).copied().unwrap_or_default();
+            let then = self.cleared.drops.get(&key).copied().unwrap_or_default();
+            count.packets = count.packets.wrapping_sub(then);
             (count.packets != 0).then_some(count)
         };
-        port.rows().flat_map(|id| self.dataplane.drops_of(id)).filter_map(since).collect()
+        port.rows().flat_map(|id| self.drops_of(id)).filter_map(since).collect()
+    }
+
+    /// Every drop there was of one interface's packets, and to a router before this one.
+    fn drops_of(&self, id: u16) -> Vec<DropCount> {
+        let mut drops = self.dataplane.drops_of(id);
+        let of_id = (id, "", String::new())..(id.saturating_add(1), "", String::new());
+        for (_, node, reason) in self.cleared.drops.range(of_id).map(|(key, _)| key) {
+            if !drops.iter().any(|it| (it.node, &it.reason) == (node, reason)) {
+                let (outbound, reason) = (is_outbound(node), reason.clone());
+                drops.push(DropCount { interface: id, outbound, node, reason, packets: 0 });
+            }
+        }
+        drops
+    }
+
+    /// What the twin of one interface was handed since counters were cleared.
+    pub(crate) fn twinned_since_cleared(&self, id: u16) -> TwinnedTotals {
+        let mut totals = self.dataplane.twinned_totals(id);
+        let then = self.cleared.twinned.get(&id).copied().unwrap_or_default();
+        for (now, then) in totals.passed.iter_mut().zip(then.passed) {
+            *now = now.wrapping_sub(then);
+        }
+        for (now, then) in totals.limited.iter_mut().zip(then.limited) {
+            *now = now.wrapping_sub(then);
+        }
+        totals
+    }
+
+    /// What the device of a port could not receive, and not send.
+    pub(crate) fn device_errors(&self, port: &OpenPort) -> [u64; 2] {
+        let stats = match &port.device {
+            // A device that went a moment ago has none: that it went is told by the link's watch.
+            Some(Device::Dpdk(device)) => device.stats().unwrap_or_default(),
+            Some(Device::Memory | Device::Virtual) | None => dpdk::PortStats::default(),
+        };
+        let [rx, tx] = self.cleared.errors.get(&port.id).copied().unwrap_or_default();
+        let received = stats.rx_errors + stats.rx_missed + stats.rx_no_buffers;
+        [received.saturating_add(rx), stats.tx_errors.saturating_add(tx)]
+    }
+
+    /// Node totals since counters were cleared.
+    pub(crate) fn nodes_since_cleared(&self) -> Vec<NodeTotals> {
+        let mut totals = self.dataplane.node_totals(None);
+        for (now, then) in totals.iter_mut().zip(&self.cleared.nodes) {
+            let less = |now: &mut u64, then: u64| *now = now.wrapping_sub(then);
+            less(&mut now.calls, then.calls);
+            less(&mut now.packets, then.packets);
+            less(&mut now.cycles, then.cycles);
+            less(&mut now.taken, then.taken);
+            now.exits.iter_mut().zip(&then.exits).for_each(|(now, then)| less(now, *then));
+        }
+        totals
     }
 
     /// Copies of a port's frames since counters were cleared, over all its interfaces.
@@ -96,9 +156,9 @@ impl Core {
         for id in self.ports.get(port).into_iter().flat_map(OpenPort::rows) {
             let now = self.dataplane.mirrored_totals(id);
             let then = self.cleared.mirrored.get(&id).copied().unwrap_or_default();
-            sum.received += now.received - then.received;
-            sum.sent += now.sent - then.sent;
-            sum.lost += now.lost - then.lost;
+            sum.received = sum.received.wrapping_add(now.received.wrapping_sub(then.received));
+            sum.sent = sum.sent.wrapping_add(now.sent.wrapping_sub(then.sent));
+            sum.lost = sum.lost.wrapping_add(now.lost.wrapping_sub(then.lost));
         }
         sum
     }

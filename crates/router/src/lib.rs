@@ -25,6 +25,7 @@ mod counters;
 mod devices;
 mod drawn;
 mod interfaces;
+mod left;
 mod memory_port;
 mod neighborhood;
 mod open_ports;
@@ -42,4 +43,5 @@ mod standing;
 mod vrf_numbers;
 
 pub use capabilities::capabilities;
+pub use left::Left;
 pub use router::{Router, StartError};

@@ -5,12 +5,14 @@ use crate::capabilities;
 use crate::core::Core;
 use crate::devices::{DeviceError, Devices};
 use crate::drawn::Drawn;
+use crate::left::Left;
 use crate::neighborhood::Neighborhood;
 use crate::parts::Parts;
 use crate::settings::{neighbor_config, settings};
 use crate::{ports, rows};
 use control::config::{Change, Config};
 use control::engine::ApplyError;
+use control::pace;
 use dataplane::{Dataplane, DataplaneError};
 use fib::FibError;
 use kernel::Waker;
@@ -75,6 +77,23 @@ impl Router {
         let now = Instant::now();
         let (parts, drawn) = (Parts::default(), Arc::default());
         Ok(Self { parts, core, drawn, next_link_look: now, next_reopen: now })
+    }
+
+    /// What a router before this one left is taken over when the configuration is applied, and this
+    /// one leaves the like.
+    pub fn keep_state(&mut self, left: Left) {
+        self.core.recalled = left.routes.as_ref().map(|(routes, _)| Arc::clone(routes));
+        self.core.stands_in = left.age.is_some();
+        self.parts.keeping.find(left);
+    }
+
+    /// Gives the routes that were left their places, while packets are forwarded as they say.
+    pub fn take_over(&mut self) {
+        pace::begin("take over");
+        while self.parts.keeping.learn_some(&mut self.core) {
+            breathe(&mut self.parts, &mut self.core);
+        }
+        pace::end();
     }
 
     /// Makes all changes, or none. A change that fails is followed by the inverses of those before
@@ -179,6 +198,7 @@ impl Router {
 
 impl Drop for Router {
     fn drop(&mut self) {
+        self.parts.keeping.end(&mut self.core);
         for name in self.core.ports.names() {
             for part in self.parts.all_mut() {
                 part.leave(&mut self.core, &name, None);

@@ -178,6 +178,12 @@ impl Discipline for Child {
             Self::Other(other) => each!(&other.kind, one => one.report()),
         }
     }
+
+    fn spend(&mut self, now_ns: u64) {
+        if let Self::Other(other) = self {
+            each!(&mut other.kind, one => one.spend(now_ns));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ pub(crate) trait Discipline {
     /// in.
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>);
     fn report(&self) -> Report;
+    /// Its buckets are empty now, and those of what stands under it.
+    fn spend(&mut self, _now_ns: u64) {}
     /// The count of what waits, where the discipline keeps one: a packet taken out early is still
     /// counted in its limit.
     fn own_backlog(&mut self) -> Option<&mut Backlog> {

@@ -143,6 +143,8 @@ impl<T: Copy + Send> Scheduler<T> for LoneFifo<T> {
         self.given_back.take()
     }
 
+    fn spend(&mut self, _now_ns: u64) {}
+
     fn drain(&mut self, _: u64, out: &mut dyn FnMut(u64, Packet<T>)) {
         while let Some(Waiting { packet, arrived_ns }) = self.ring.pop() {
             out(arrived_ns, Packet { class: ClassId::NONE, ..packet });

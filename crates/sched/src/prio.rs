@@ -114,6 +114,10 @@ impl Discipline for Prio {
         }
     }
 
+    fn spend(&mut self, now_ns: u64) {
+        self.bands.iter_mut().for_each(|band| band.spend(now_ns));
+    }
+
     fn report(&self) -> Report {
         let map: Vec<String> = self.priomap.iter().map(u8::to_string).collect();
         let settings = format!("bands {} priomap  {}", self.bands.len(), map.join(" "));

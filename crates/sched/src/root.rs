@@ -158,6 +158,10 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         self.given_back.backlog(self.discipline.backlog())
     }
 
+    fn spend(&mut self, now_ns: u64) {
+        self.discipline.spend(now_ns);
+    }
+
     fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>)) {
         let mut places = Vec::with_capacity(self.pool.packets() as usize);
         let drops: Drops<'_, T> = &mut |_| {};

@@ -41,6 +41,10 @@ pub trait Scheduler<T: Copy>: Send {
     /// Takes out the first of the packets that were given back.
     fn take_given_back(&mut self) -> Option<Sent<T>>;
 
+    /// No tokens are left, as if bursts had just gone: time alone brings more. For one that stands
+    /// in for another which nobody can ask.
+    fn spend(&mut self, now_ns: u64);
+
     /// Takes out every queued packet, with its arrival and the class that it stood in; within a
     /// queue in its order.
     fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>));

@@ -117,6 +117,15 @@ impl Discipline for Tbf {
         self.child.drain(cx, class, out);
     }
 
+    fn spend(&mut self, now_ns: u64) {
+        self.filled_ns = now_ns;
+        self.rate.tokens = 0;
+        if let Some(peak) = &mut self.peak {
+            peak.tokens = 0;
+        }
+        self.child.spend(now_ns);
+    }
+
     fn report(&self) -> Report {
         let mut report = Report::new("tbf", self.settings.clone(), self.counters, self.backlog());
         report.children.push(self.child.report());
@@ -255,6 +264,31 @@ mod tests {
         assert!(bench.take_all(999_999).is_empty());
         assert_eq!(bench.take_all(1_000_000), [2]);
         assert_eq!(bench.take_all(2_000_000), [3]);
+    }
+
+    #[test]
+    fn a_bucket_that_was_spent_is_filled_by_time_alone_wherever_it_stands() {
+        let shapes = [
+            Shape::tbf(Rate(8_000_000), Size(2000), Shape::pfifo(100)),
+            crate::PrioShape::of_bands(vec![Shape::tbf(
+                Rate(8_000_000),
+                Size(2000),
+                Shape::pfifo(100),
+            )])
+            .into(),
+        ];
+        for shape in shapes {
+            let mut bench = Bench::new(shape);
+            bench.spend(5_000_000);
+            for handle in 0..3 {
+                bench.offer(5_000_000, handle, 1000, 0);
+            }
+            assert!(bench.take_all(5_999_999).is_empty());
+            assert_eq!(bench.take_all(6_000_000), [0]);
+            assert_eq!(bench.take_all(7_000_000), [1]);
+            // Ten seconds later there is no more than a burst.
+            assert_eq!(bench.take_all(10_000_000_000), [2]);
+        }
     }
 
     #[test]

@@ -110,6 +110,10 @@ impl Bench {
         self.try_replace(now_ns, config).unwrap_or_else(|error| panic!("{error}"))
     }
 
+    pub(crate) fn spend(&mut self, now_ns: u64) {
+        self.scheduler.spend(now_ns);
+    }
+
     pub(crate) fn waiting(&self) -> u32 {
         self.scheduler.waiting_packets()
     }

@@ -3,8 +3,8 @@
 //! ```text
 //!  vrf 0 = default · target 0 = via 192.0.2.9 · route 0 10.0.0.0/8 ebgp/20 ▶ 0 · route 0 10.0.0.0/8 ebgp/20 ▶ none …
 //! ```
-//! VRFs and targets are numbered by the log, so that a million routes over few next hops take 19
-//! bytes each (31 of IPv6). Read, routes are in order of VRF, prefix and preference.
+//! VRFs and targets are numbered by the log, so that a million routes over few next hops take 14
+//! bytes each (26 of IPv6). Read, routes are in order of VRF, prefix and preference.
 
 use crate::Wrong;
 use crate::bytes::{Put, Take, put_address};

@@ -17,6 +17,8 @@ pub struct Fpm {
     pub told: usize,
     /// Those of them whose next hop was not told, or is gone.
     pub waiting: usize,
+    /// Those of sessions before, or of a router before this one, that it has not told again.
+    pub stale: usize,
     /// Next hops and groups of them that they share.
     pub groups: usize,
     /// Those that zebra told that are in our tables of routes.
@@ -44,6 +46,7 @@ impl View for Fpm {
             .gauge("fpm_waiting_routes", "Routes whose next hop zebra has not told.", |fpm| {
                 fpm.waiting
             })
+            .gauge("fpm_stale_routes", "Routes that zebra has not told again.", |fpm| fpm.stale)
             .gauge("fpm_groups", "Next hops and groups that routes of zebra's share.", |fpm| {
                 fpm.groups
             })
@@ -59,7 +62,7 @@ impl View for Fpm {
         let table = table!([fpm], fpm => {
             "listen": listen, "netns": fpm.netns,
             "zebra": fpm.peer.as_deref().unwrap_or("not connected"), "sessions": fpm.sessions,
-            "told": fpm.told, "waiting": fpm.waiting, "groups": fpm.groups, "routes": fpm.routes, "active": fpm.active, "refused": fpm.refused,
+            "told": fpm.told, "waiting": fpm.waiting, "stale": fpm.stale, "groups": fpm.groups, "routes": fpm.routes, "active": fpm.active, "refused": fpm.refused,
         });
         let problem = fpm.problem.as_ref().map(|problem| format!("{problem}\n"));
         table.render(style) + &problem.unwrap_or_default()

@@ -72,6 +72,8 @@ pub struct Learned {
     named: u32,
     /// Routes over numbers that nobody explained.
     waiting: usize,
+    /// Routes of sessions before this one.
+    stale: usize,
     session: u32,
     /// What changed since the last [`Learned::take_updates`].
     changed: Vec<RouteKey>,
@@ -80,6 +82,22 @@ pub struct Learned {
 }
 
 impl Learned {
+    /// Nothing yet; the router knows groups below this number of somebody before.
+    pub fn after(first_number: u32) -> Self {
+        Self { named: first_number, ..Self::default() }
+    }
+
+    /// The router has these routes of a session that there was before: they are stale until they
+    /// are told again.
+    pub fn recall(&mut self, routes: Vec<RouteKey>) {
+        let session = self.session;
+        // Where they lead the router knows; it is told of none that does not change.
+        let route = |key| (key, Route { target: Target::Blackhole, session, shared: None });
+        self.routes.extend(routes.into_iter().map(route));
+        self.session = session.wrapping_add(1);
+        self.stale = self.routes.len();
+    }
+
     /// A session begins: what it does not tell again is swept away later. Routes of the one before
     /// lead where they led.
     pub fn begin(&mut self) {
@@ -88,6 +106,12 @@ impl Learned {
         self.users.values_mut().for_each(|users| users.id = None);
         self.meant.clear();
         self.waiting = 0;
+        self.stale = self.routes.len();
+    }
+
+    /// How many routes are of sessions before this one.
+    pub fn stale(&self) -> usize {
+        self.stale
     }
 
     /// How many routes there are.
@@ -131,6 +155,7 @@ impl Learned {
             Some(target) => self.routes.insert(key, Route { target, session, shared }),
             None => self.routes.remove(&key),
         };
+        self.stale -= usize::from(old.as_ref().is_some_and(|old| old.session != session));
         if let Some(shared) = old.and_then(|old| old.shared) {
             self.leave(shared);
         }
@@ -203,6 +228,7 @@ impl Learned {
         let session = self.session;
         let stale = self.routes.extract_if(|_, route| route.session != session);
         let stale: Vec<_> = stale.map(|(key, route)| (key, route.shared)).collect();
+        self.stale = 0;
         for (key, shared) in stale {
             self.changed.push(key);
             if let Some(shared) = shared {

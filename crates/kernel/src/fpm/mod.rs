@@ -13,4 +13,4 @@ mod session;
 
 pub use admission::Network;
 pub use learned::{Leads, Learned, Update};
-pub use session::{Fpm, FpmOptions, FpmState};
+pub use session::{Fpm, FpmOptions, FpmState, Recalled};

@@ -7,12 +7,14 @@
 //!                                   ▼                                 all routes go
 //!                              what was not told again goes
 //! ```
+//! What a router before this one was told counts as told by a session that ended as we began.
 //! There is one session. Another that begins meanwhile is turned away, whoever it is: zebra tries
 //! again, and one that vanished without a word is found out by keepalives.
 
 use super::admission::{Admission, Network};
 use super::learned::{Learned, Update};
 use crate::{KernelError, Namespace, Waker};
+use netlink::route::RouteKey;
 use netlink::{Messages, fpm};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -51,6 +53,15 @@ pub struct FpmOptions {
     pub from: Vec<Network>,
 }
 
+/// What a router before this one had been told: it stays until a session had time to tell it again.
+#[derive(Default)]
+pub struct Recalled {
+    /// The routes, for who has the time to look at them all.
+    pub routes: Option<Box<dyn FnOnce() -> Vec<RouteKey> + Send>>,
+    /// Groups below this number are theirs.
+    pub first_number: u32,
+}
+
 /// What is known of the sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FpmState {
@@ -62,6 +73,8 @@ pub struct FpmState {
     pub routes: usize,
     /// Those of them that lead to a next hop that it has not told, or has taken away.
     pub waiting: usize,
+    /// Routes of sessions before this one that it has not told again.
+    pub stale: usize,
     /// Why the last session ended.
     pub ended: Option<String>,
 }
@@ -80,6 +93,7 @@ impl Fpm {
     /// Begins to listen. `told` is called when there are updates.
     pub fn start(
         options: &FpmOptions,
+        recalled: Recalled,
         told: Arc<dyn Fn() + Send + Sync>,
     ) -> Result<Self, KernelError> {
         let listener = options.namespace.run(|| TcpListener::bind(options.listen))?;
@@ -96,7 +110,8 @@ impl Fpm {
             listener,
             admission,
             session: None,
-            learned: Learned::default(),
+            learned: Learned::after(recalled.first_number),
+            recalled: recalled.routes,
             sweep_at: None,
             hold: options.hold,
             out,
@@ -148,6 +163,7 @@ struct Server {
     admission: Admission,
     session: Option<Session>,
     learned: Learned,
+    recalled: Option<Box<dyn FnOnce() -> Vec<RouteKey> + Send>>,
     sweep_at: Option<Instant>,
     hold: Duration,
     out: SyncSender<Vec<Update>>,
@@ -159,6 +175,12 @@ struct Server {
 
 impl Server {
     fn run(mut self) {
+        if let Some(recalled) = self.recalled.take().map(|recalled| recalled())
+            && !recalled.is_empty()
+        {
+            self.learned.recall(recalled);
+            self.sweep_at = Some(Instant::now() + self.hold);
+        }
         loop {
             if let Err(error) = self.wait() {
                 tracing::error!(fault = "fpm-ended", %error, "FPM is listened for no more");
@@ -264,6 +286,7 @@ impl Server {
         {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             (state.routes, state.waiting) = (self.learned.routes(), self.learned.waiting());
+            state.stale = self.learned.stale();
         }
         for slice in updates.chunks(SLICE) {
             let mut slice = slice.to_vec();

@@ -297,6 +297,9 @@ impl Shape {
         let found = self.owned.iter_mut().find(|it| it.shaper.port == shaper.port);
         let Some(Owned { shaper: had, due }) = found else {
             shaper.share.count(0, &self.room);
+            if shaper.spent {
+                shaper.scheduler.spend(now_ns);
+            }
             self.owned.push(Owned { shaper, due: Due::default() });
             return Outcome { old: None, packets: Replaced::default() };
         };

@@ -29,6 +29,9 @@ pub struct Shaper {
     pub handed: Vec<Handed>,
     /// What it has of the room for packets that wait.
     pub share: Share,
+    /// It begins without tokens, where no other is taken over: a router before this one may have
+    /// spent them.
+    pub spent: bool,
 }
 
 /// The way from another worker to a shaped port's owner.

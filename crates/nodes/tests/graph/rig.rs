@@ -162,7 +162,7 @@ impl Rig {
         let Self { dataplane, worker, .. } = self;
         let mut turn = || _ = worker.turn();
         dataplane
-            .shape_port(port, config, &mut Waiting { patience: PATIENCE, turn: &mut turn })
+            .shape_port(port, config, false, &mut Waiting { patience: PATIENCE, turn: &mut turn })
             .unwrap()
     }
 

@@ -79,7 +79,7 @@ fn slow(rate: Rate) -> Config {
 fn one_workers_packets_leave_by_the_other_at_the_rate_that_is_set() {
     let mut two = Two::new();
     two.waiting(|dataplane, waiting| {
-        dataplane.shape_port(PORT, &slow(Rate(8_000_000)), waiting).unwrap();
+        dataplane.shape_port(PORT, &slow(Rate(8_000_000)), false, waiting).unwrap();
     });
     let start = Instant::now();
     two.inject(50);
@@ -102,11 +102,11 @@ fn one_workers_packets_leave_by_the_other_at_the_rate_that_is_set() {
 fn what_waits_survives_a_change_and_leaves_when_the_shaper_goes() {
     let mut two = Two::new();
     let crawl = slow(Rate(8_000));
-    two.waiting(|dataplane, waiting| dataplane.shape_port(PORT, &crawl, waiting).unwrap());
+    two.waiting(|dataplane, waiting| dataplane.shape_port(PORT, &crawl, false, waiting).unwrap());
     two.inject(20);
     let first = two.wait_for(&[1], 1).len();
-    let replaced =
-        two.waiting(|dataplane, waiting| dataplane.shape_port(PORT, &crawl, waiting).unwrap());
+    let replaced = two
+        .waiting(|dataplane, waiting| dataplane.shape_port(PORT, &crawl, false, waiting).unwrap());
     assert_eq!(replaced.dropped, 0);
     let left = two.waiting(|dataplane, waiting| {
         dataplane.unshape_port(PORT, Leftover::Sent, waiting).unwrap()

@@ -10,6 +10,7 @@
 
 use crate::bulk;
 use crate::core::{Core, fault};
+use crate::left::of_fpm;
 use crate::part::{Makes, Part};
 use crate::routing::{Family, InVrf};
 use control::config::change::Replaced;
@@ -41,8 +42,11 @@ pub(crate) struct Feed {
 }
 
 impl Feed {
-    fn start(&mut self, core: &Core, config: &Config) -> Result<(), KernelError> {
+    fn start(&mut self, core: &mut Core, config: &Config) -> Result<(), KernelError> {
         let Some(listen) = &config.0 else { return Ok(()) };
+        let tables = vrfs(core, listen).into_iter();
+        let tables = tables.map(|(table, vrf)| (core.vrfs.name(vrf).to_owned(), table)).collect();
+        let recalled = core.recalled.as_ref().map(|routes| of_fpm(routes, tables));
         let options = FpmOptions {
             listen: listen.listen,
             namespace: Namespace::new(listen.netns.as_deref()),
@@ -50,7 +54,9 @@ impl Feed {
             users: listen.users.clone(),
             from: listen.from.iter().map(|it| (it.address(), it.length())).collect(),
         };
-        self.listening = Some((Fpm::start(&options, Arc::clone(&core.wake))?, listen.clone()));
+        let fpm = Fpm::start(&options, recalled.unwrap_or_default(), Arc::clone(&core.wake))?;
+        self.listening = Some((fpm, listen.clone()));
+        core.fpm_preference = Some(listen.preference);
         Ok(())
     }
 }
@@ -125,6 +131,7 @@ impl Feed {
     fn end(&mut self, core: &mut Core) {
         let Some((fpm, listen)) = self.listening.take() else { return };
         drop(fpm);
+        core.fpm_preference = None;
         self.shared.clear();
         (self.refused, self.problem) = (0, None);
         let (source, first) = (source_of(&listen), FilePrefix::V4(Prefix::all()));
@@ -289,6 +296,7 @@ impl Feed {
             sessions: state.sessions,
             told: state.routes,
             waiting: state.waiting,
+            stale: state.stale,
             groups: self.shared.len(),
             routes: count.routes,
             active: count.active,

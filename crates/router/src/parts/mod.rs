@@ -80,7 +80,7 @@ macro_rules! parts {
 
 parts! {
     // Workers and memory are made once, at the start; API and log are the control side's.
-    elsewhere: [Workers Memory Api Files Process Log],
+    elsewhere: [Workers Memory Api Files Process State Log],
     // What a port stands on.
     vlans: Vlans, makes: [], hears: [],
     tunnels: Tunnels, makes: [], hears: [],
@@ -123,5 +123,7 @@ parts! {
     // What is looked at.
     tunnel_mtu: TunnelMtu, makes: [], hears: [],
     observing: Observing, makes: [], hears: [],
+    // What others have made of a turn is written down.
+    keeping: Keeping, makes: [], hears: [],
     heartbeats: Heartbeats, makes: [], hears: [],
 }

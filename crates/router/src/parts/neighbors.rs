@@ -105,7 +105,8 @@ impl Hears<ArpHeard> for StaticNeighbors {
     }
 }
 
-fn adjacency(
+/// The adjacency of a neighbour, made if need be.
+pub(crate) fn adjacency(
     core: &mut Core,
     key: NeighborKey,
 ) -> Result<Option<fib::adjacency::AdjacencyId>, fib::FibError> {

@@ -23,8 +23,9 @@ impl Part for Shaping {
         if port.closing || port.shaped == wanted {
             return Ok(());
         }
+        let spent = core.stands_in;
         let outcome = core.with_workers(|dataplane, waiting| match &wanted {
-            Some(qos) => dataplane.shape_port(id, &qos.scheduler(mtu), waiting),
+            Some(qos) => dataplane.shape_port(id, &qos.scheduler(mtu), spent, waiting),
             None => dataplane.unshape_port(id, Leftover::Sent, waiting),
         });
         let packets =

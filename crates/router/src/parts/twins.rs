@@ -17,7 +17,6 @@ use control::config::objects::port_twin::Twin as Wanted;
 use control::config::objects::twins::Twins as Limits;
 use control::engine::ApplyError;
 use control::view;
-use dataplane::TwinnedTotals;
 use kernel::{KernelError, Namespace, TwinState, Twins};
 use nodes::local::Twin;
 use nodes::tables::{Interface, TwinClass};
@@ -236,17 +235,13 @@ impl Twinning {
 }
 
 fn classes(core: &Core, id: u16) -> Vec<view::TwinClass> {
-    let now = core.dataplane.twinned_totals(id);
-    let then = core.cleared.twinned.get(&id).copied().unwrap_or_default();
-    let since = |pick: fn(&TwinnedTotals) -> [u64; TwinClass::COUNT], class: TwinClass| {
-        pick(&now)[class as usize] - pick(&then)[class as usize]
-    };
+    let totals = core.twinned_since_cleared(id);
     let limits = &core.dataplane.twin_limits.0;
     let class = |class: TwinClass| view::TwinClass {
         class: class.name().to_owned(),
         limit_pps: limits[class as usize].load(Ordering::Relaxed),
-        passed: since(|totals| totals.passed, class),
-        limited: since(|totals| totals.limited, class),
+        passed: totals.passed[class as usize],
+        limited: totals.limited[class as usize],
     };
     TwinClass::ALL.map(class).into()
 }

@@ -58,6 +58,22 @@ impl Routes {
         self.ip4.remove_vrf(vrf).and(self.ip6.remove_vrf(vrf))
     }
 
+    /// From now on what comes and goes is written down.
+    pub(crate) fn keep_journals(&mut self) {
+        self.ip4.keep_journals();
+        self.ip6.keep_journals();
+    }
+
+    /// How many routes there are that no configuration has.
+    pub(crate) fn brought(&self) -> usize {
+        self.ip4.brought() + self.ip6.brought()
+    }
+
+    /// Whether routes went whose end no journal has, once.
+    pub(crate) fn take_lost_routes(&mut self) -> bool {
+        std::mem::take(&mut self.ip4.lost_routes) | std::mem::take(&mut self.ip6.lost_routes)
+    }
+
     /// Whether changes have left routes to be settled.
     pub(crate) fn is_settling(&self) -> bool {
         self.ip4.is_settling() || self.ip6.is_settling()

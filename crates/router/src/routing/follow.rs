@@ -71,7 +71,7 @@ impl<A: Family> InVrf<'_, A> {
     }
 
     /// Writes what `prefix` comes to if no route says.
-    pub(super) fn follow_without_route(&mut self, prefix: Prefix<A>) -> Result<(), FibError> {
+    pub(crate) fn follow_without_route(&mut self, prefix: Prefix<A>) -> Result<(), FibError> {
         if self.routes.rib.active(prefix).is_some() {
             return Ok(());
         }

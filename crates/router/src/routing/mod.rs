@@ -13,6 +13,7 @@
 mod both;
 mod family;
 mod follow;
+mod foretold;
 mod groups;
 mod next_hops;
 #[cfg(test)]
@@ -24,12 +25,14 @@ mod ways;
 
 pub(crate) use both::Routes;
 pub(crate) use family::Family;
+pub(crate) use foretold::Foretold;
 pub(crate) use next_hops::InUse;
 pub(crate) use vrf::{InVrf, VrfRoutes};
 
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::EcmpTable;
 use fib::neighbor::NeighborKey;
+use fib::rib::Told;
 use fib::{FibError, Prefix};
 use nodes::tables::{Kind, VrfId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,6 +80,10 @@ pub(crate) struct Routing<A: Family> {
     down: BTreeSet<u16>,
     /// Networks that no route of a VRF leads to unless it is for them alone.
     specials: Vec<(Prefix<A>, Kind)>,
+    /// What comes and goes is written down.
+    keeps_journals: bool,
+    /// Routes went whose end no journal has.
+    lost_routes: bool,
 }
 
 impl<A: Family> Routing<A> {
@@ -84,12 +91,16 @@ impl<A: Family> Routing<A> {
     pub(crate) fn new(adjacencies: Arc<AdjacencyTable>, groups: Arc<EcmpTable>) -> Self {
         let ways = Ways::new(adjacencies, groups);
         let (vrfs, leaving, down) = (BTreeMap::new(), Vec::new(), BTreeSet::new());
-        Self { vrfs, leaving, ways, down, specials: A::specials() }
+        let specials = A::specials();
+        Self { vrfs, leaving, ways, down, specials, keeps_journals: false, lost_routes: false }
     }
 
     /// A VRF without routes whose table is `table`; martian networks are closed.
     pub(crate) fn add_vrf(&mut self, vrf: VrfId, table: Arc<A::Table>) -> Result<(), FibError> {
         let mut routes = VrfRoutes::new(table);
+        if self.keeps_journals {
+            routes.rib.keep_journal();
+        }
         let mut added = InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None };
         added.change_specials(&[], &self.specials)?;
         self.down.iter().try_for_each(|&interface| added.set_interface(interface, false))?;
@@ -111,10 +122,28 @@ impl<A: Family> Routing<A> {
     /// slice at a time ([`Self::settle_more`]). Nobody reads them any more, but next hops are kept.
     pub(crate) fn remove_vrf(&mut self, vrf: VrfId) -> Result<(), FibError> {
         let Some(mut routes) = self.vrfs.remove(&vrf) else { return Ok(()) };
+        self.lost_routes |= routes.rib.brought() > 0;
         let mut gone = InVrf { routes: &mut routes, ways: &mut self.ways, link: &|_| None };
         let outcome = gone.clear_links();
         self.leaving.push((routes, Prefix::all()));
         outcome
+    }
+
+    /// From now on what comes and goes is written down.
+    fn keep_journals(&mut self) {
+        self.keeps_journals = true;
+        self.vrfs.values_mut().for_each(|routes| routes.rib.keep_journal());
+    }
+
+    /// What came and went since the last call, in each VRF where something did.
+    pub(crate) fn take_journals(&mut self) -> Vec<(VrfId, Vec<Told<A>>)> {
+        let journals = self.vrfs.iter_mut().map(|(vrf, routes)| (*vrf, routes.rib.take_journal()));
+        journals.filter(|(_, told)| !told.is_empty()).collect()
+    }
+
+    /// How many routes there are that no configuration has.
+    fn brought(&self) -> usize {
+        self.vrfs.values().map(|routes| routes.rib.brought()).sum()
     }
 
     /// Whether routes are left that changes of links, of what others lead to, or of VRFs concern.

@@ -1,6 +1,5 @@
 //! Ports, routes, neighbours, lookups.
 
-use crate::devices::Device;
 use crate::interfaces::OpenPort;
 use crate::router::Router;
 use crate::routing::{Family, InUse, Routes, VrfRoutes};
@@ -40,11 +39,7 @@ impl Router {
             let counts = dropped.iter().filter(|count| count.outbound == outbound);
             counts.map(|count| count.packets).sum()
         };
-        let stats = match &port.device {
-            // A device that went a moment ago has none: that it went is told by the link's watch.
-            Some(Device::Dpdk(device)) => device.stats().unwrap_or_default(),
-            Some(Device::Memory | Device::Virtual) | None => dpdk::PortStats::default(),
-        };
+        let [rx_errors, tx_errors] = self.core.device_errors(port);
         view::Port {
             name: name.as_str().to_owned(),
             kind: port.config.kind.name().word().to_owned(),
@@ -61,13 +56,13 @@ impl Router {
                 packets: totals.rx_packets,
                 bytes: totals.rx_bytes,
                 drops: drops(false),
-                errors: stats.rx_errors + stats.rx_missed + stats.rx_no_buffers,
+                errors: rx_errors,
             },
             tx: view::PortCounters {
                 packets: totals.tx_packets,
                 bytes: totals.tx_bytes,
                 drops: drops(true),
-                errors: stats.tx_errors,
+                errors: tx_errors,
             },
         }
     }
@@ -206,7 +201,7 @@ impl Router {
                 let each = counters.iter().map(|worker| worker.read(id));
                 let now = each.fold([0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
                 let then = cleared.get(&id).copied().unwrap_or_default();
-                [now[0].saturating_sub(then[0]), now[1].saturating_sub(then[1])]
+                [now[0].wrapping_sub(then[0]), now[1].wrapping_sub(then[1])]
             };
             let show = |(at, next_hop): (usize, InUse)| {
                 let port = names.get(&next_hop.key.interface);

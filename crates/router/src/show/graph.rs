@@ -6,21 +6,6 @@ use dataplane::NodeTotals;
 use std::sync::Arc;
 
 impl Router {
-    /// Node totals since the counters were cleared.
-    fn nodes_since(&self) -> Vec<NodeTotals> {
-        let mut totals = self.core.dataplane.node_totals(None);
-        for (now, then) in totals.iter_mut().zip(&self.core.cleared.nodes) {
-            now.calls -= then.calls;
-            now.packets -= then.packets;
-            now.cycles -= then.cycles;
-            now.taken -= then.taken;
-            for (now, then) in now.exits.iter_mut().zip(&then.exits) {
-                *now -= then;
-            }
-        }
-        totals
-    }
-
     pub(super) fn show_drawing(
         &self,
         view::DrawingFilter { format }: view::DrawingFilter,
@@ -62,7 +47,7 @@ impl Router {
                 exits,
             }
         };
-        self.nodes_since().into_iter().zip(&layout.nodes).map(node).collect()
+        self.core.nodes_since_cleared().into_iter().zip(&layout.nodes).map(node).collect()
     }
 
     pub(super) fn show_errors(&self) -> Vec<view::Drop> {

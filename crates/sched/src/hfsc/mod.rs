@@ -264,6 +264,12 @@ impl Discipline for Hfsc {
         }
     }
 
+    /// Its classes have no buckets: a class that begins has its curve's first slope, always.
+    fn spend(&mut self, now_ns: u64) {
+        let leaves = self.classes.iter_mut().filter_map(|class| class.child.as_mut());
+        leaves.for_each(|leaf| leaf.spend(now_ns));
+    }
+
     fn report(&self) -> Report {
         let mut report = Report::new("hfsc", self.text.clone(), self.counters, self.backlog());
         report.id = self.handle;

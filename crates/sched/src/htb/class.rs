@@ -8,6 +8,7 @@
 
 use crate::ClassId;
 use crate::child::Child;
+use crate::discipline::Discipline;
 use crate::rate::{HORIZON, Price, Prices, Ticks, elapsed};
 use crate::report::Counters;
 
@@ -109,6 +110,14 @@ impl Class {
     /// What the rate's bucket and the ceil's hold.
     pub(crate) fn tokens(&self) -> (Ticks, Ticks) {
         (self.tokens, self.ctokens)
+    }
+
+    /// Empties the buckets: at 0 it may send one packet, and pays for it before the next.
+    pub(crate) fn spend(&mut self, now_ns: u64) {
+        (self.tokens, self.ctokens, self.filled_ns) = (0, 0, now_ns);
+        if let Some(child) = &mut self.child {
+            child.spend(now_ns);
+        }
     }
 
     /// Lets time fill the buckets.

@@ -298,6 +298,10 @@ impl Discipline for Htb {
         }
     }
 
+    fn spend(&mut self, now_ns: u64) {
+        self.classes.iter_mut().for_each(|class| class.spend(now_ns));
+    }
+
     fn report(&self) -> Report {
         let direct = self.direct.report().counters;
         let mut counters = self.counters;

@@ -217,3 +217,20 @@ fn an_oversubscribed_level_below_another_keeps_to_both_ceils() {
     ]);
     assert_close(&rates(&mut bench, &[10, 20, 30]), &[2.5, 2.5, 5.0]);
 }
+
+#[test]
+fn a_class_that_was_spent_sends_a_packet_and_then_no_more_than_its_rate() {
+    // 1000 bytes a millisecond.
+    let offered = |spent: bool| {
+        let mut bench = htb(vec![class(10, 0, 8, 8)]);
+        if spent {
+            bench.spend(SECOND);
+        }
+        for handle in 0..100 {
+            bench.offer_packet(SECOND, Packet::new(handle, 1000, 0).in_class(id(10)));
+        }
+        bench.take_all(SECOND).len()
+    };
+    assert!(offered(false) > 1, "a class that begins has its burst");
+    assert_eq!(offered(true), 1);
+}

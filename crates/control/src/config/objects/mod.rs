@@ -185,6 +185,7 @@ objects! {
     api: api::Api,
     files: files::Files,
     process: process::Process,
+    state: state::State,
     log: log::Log,
     arp: arp::Arp,
     icmp: icmp::Icmp,

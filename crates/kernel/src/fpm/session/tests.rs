@@ -23,7 +23,10 @@ fn listen(hold: Duration, user: Option<u32>) -> Listening {
         users: vec![user.to_string()],
         from: Vec::new(),
     };
-    Listening { fpm: Fpm::start(&options, Arc::new(|| ())).unwrap(), now: Vec::new() }
+    Listening {
+        fpm: Fpm::start(&options, Recalled::default(), Arc::new(|| ())).unwrap(),
+        now: Vec::new(),
+    }
 }
 
 impl Listening {

@@ -35,7 +35,14 @@ impl Rig {
         let config = Config { mtu_bytes: 100, ..Config::of(root) };
         let scheduler = PacketScheduler::new(&config).unwrap();
         let classifier = Classifier::default();
-        let shaper = Shaper { port: 1, scheduler, classifier, handed, share: Share::default() };
+        let shaper = Shaper {
+            port: 1,
+            scheduler,
+            classifier,
+            handed,
+            share: Share::default(),
+            spent: false,
+        };
         let (reply, answer) = sync_channel(1);
         self.world.setup.shape.write(ShapeLetter::Own(Box::new(shaper), reply));
         answer
