@@ -7,6 +7,7 @@ use control::control_loop::{Control, Handle, TICK, channel};
 use control::engine::Engine;
 use control::transaction::Moment;
 use control::view::{All, Answer, Version};
+use rights::filter::Of;
 use router::{Left, Router};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ pub(crate) fn serve(
     socket: UnixSocket,
 ) -> Result<(), Box<dyn Error>> {
     let mut runtime = Builder::new_current_thread();
+    let filtered = router::calls(&config);
     // Read while workers and memory are made.
     let left = config.state.folder_beside(socket.path());
     let left = left.map(|folder| Left::begin(folder, config.state.keep)).transpose()?;
@@ -57,6 +59,7 @@ pub(crate) fn serve(
         let mut control = Control::new(Box::new(engine), config, Host::this(), Some(file));
         let (mut terminated, mut interrupted) =
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        take_only_usual_calls(&filtered)?;
         supervisor::ready();
         let why = tokio::select! {
             () = control.run(jobs) => "nobody can ask any more",
@@ -89,6 +92,17 @@ fn start(
     router.apply(&empty, config, &Config::diff(&empty, config))?;
     router.take_over();
     Ok(router)
+}
+
+/// All threads are there that drivers make: from now on calls are refused that no router makes.
+fn take_only_usual_calls(calls: &Option<Vec<i64>>) -> Result<(), Box<dyn Error>> {
+    let Some(calls) = calls else { return Ok(()) };
+    match rights::filter::take_only(Of::Process, calls) {
+        Ok(()) => tracing::debug!(calls = calls.len(), "the kernel refuses all other calls"),
+        // An old kernel, or a container that has filters of its own.
+        Err(error) => tracing::warn!(fault = "no-filter", %error, "the kernel filters no calls"),
+    }
+    Ok(())
 }
 
 /// Has the router look at what its workers told it, without waiting for its next turn.

@@ -34,6 +34,12 @@ pub(crate) trait Kind: fmt::Display {
         &[]
     }
 
+    /// The calls of Linux that it takes while it is open, opens and closes, beside those that every
+    /// router makes: `rights::filter` has them by name.
+    fn calls(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The Linux device behind the port, if there is one.
     fn linux_device(&self) -> Option<&str> {
         None

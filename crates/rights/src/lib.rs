@@ -5,9 +5,11 @@
 //!  peer_groups   in which groups the process at the other end of a Unix socket is
 //!  write_whole   a file in one step, through no link
 //!  capabilities  what this process may do, and gives up
+//!  filter        which calls the kernel takes from it
 //! ```
 
 pub mod capabilities;
+pub mod filter;
 mod folders;
 mod peer;
 mod whole;

@@ -60,6 +60,29 @@ pub fn capabilities(config: &Config, file: &Path) -> Vec<Capability> {
     all
 }
 
+/// What ports of any kind call the kernel for beside what every router does, but cards; and twins
+/// in network namespaces.
+const CALLS_OF_ANY_PORT: [&str; 2] = ["bpf", "setns"];
+
+/// The calls that the kernel takes from a router of this configuration; all, if none is named.
+pub fn calls(config: &Config) -> Option<Vec<i64>> {
+    if !config.process.filter {
+        return None;
+    }
+    let mut more = Vec::new();
+    if config.process.capabilities == KeptFor::Any {
+        more.extend(CALLS_OF_ANY_PORT);
+    }
+    for (_, port) in config.ports.iter() {
+        more.extend(spec_of(&port.kind).iter().flat_map(PortSpec::calls));
+        let twin = port.twin.as_ref().and_then(|twin| twin.netns.as_ref());
+        more.extend(twin.map(|_| "setns"));
+    }
+    let fpm = config.fpm.0.as_ref().and_then(|fpm| fpm.netns.as_ref());
+    more.extend(fpm.map(|_| "setns"));
+    Some(rights::filter::usual_and(&more))
+}
+
 /// Whether a file, or the folder that it is to be made in, belongs to another user.
 fn is_of_others(path: &Path) -> bool {
     let owner = |path: &Path| fs::metadata(path).ok().map(|found| found.uid());
@@ -125,6 +148,22 @@ mod tests {
         // A file of ours.
         let file = Path::new("/proc/self/status");
         capabilities(&config, file).iter().map(|it| it.name()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_calls_that_are_taken_follow_the_configuration() {
+        let of = |text: &str| {
+            let config = parse(&Source::new("test", text), &Host::any()).unwrap();
+            calls(&config).map(|calls| calls.len() - rights::filter::USUAL.len())
+        };
+        let only = "[process]\ncapabilities = \"configured\"\n";
+        assert_eq!((of(""), of(only)), (Some(2), Some(0)));
+        let with = |rest: &str| of(&format!("{only}{rest}"));
+        assert_eq!(with("[port.a]\nkind = \"af_xdp\"\ndevice = \"t0\"\n"), Some(1));
+        assert_eq!(with("[port.a]\nkind = \"memory\"\ntwin = { netns = \"frr\" }\n"), Some(1));
+        assert_eq!(with("[port.a]\nkind = \"pci\"\naddress = \"0000:00:05.0\"\n"), Some(2));
+        assert_eq!(with("[fpm]\nnetns = \"frr\"\n"), Some(1));
+        assert_eq!(of("[process]\nfilter = false\n"), None);
     }
 
     #[test]

@@ -42,6 +42,6 @@ mod show;
 mod standing;
 mod vrf_numbers;
 
-pub use capabilities::capabilities;
+pub use capabilities::{calls, capabilities};
 pub use left::Left;
 pub use router::{Router, StartError};

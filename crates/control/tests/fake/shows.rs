@@ -20,6 +20,8 @@ answers! { FakeRouter, router, filter;
         capabilities: ["net_admin", "net_raw", "ipc_lock", "bpf"].map(String::from).to_vec(),
         given_up: vec!["sys_module".to_owned()],
         no_new_privileges: true,
+        calls: Some(180),
+        refused: Vec::new(),
         threads: 5,
         descriptors: 24,
     },

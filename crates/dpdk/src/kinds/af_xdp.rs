@@ -53,6 +53,10 @@ impl Kind for AfXdp {
         &[Right::NetRaw, Right::NetAdmin, Right::IpcLock, Right::Bpf]
     }
 
+    fn calls(&self) -> &'static [&'static str] {
+        &["bpf"]
+    }
+
     fn linux_device(&self) -> Option<&str> {
         Some(&self.device)
     }

@@ -64,6 +64,11 @@ impl PortSpec {
         self.as_kind().rights().iter().map(|right| right.name())
     }
 
+    /// The calls of Linux that it takes beside those that every router makes, as in `bpf`.
+    pub fn calls(&self) -> &'static [&'static str] {
+        self.as_kind().calls()
+    }
+
     /// True if there is a device of Linux behind it.
     pub fn has_linux_device(&self) -> bool {
         self.as_kind().linux_device().is_some()

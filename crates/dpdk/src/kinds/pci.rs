@@ -26,6 +26,11 @@ impl Kind for Pci {
         Ok(EthDev::of(Device::on_bus("pci", self.address.clone())))
     }
 
+    /// Ports of the processor, by which old virtio cards are spoken to.
+    fn calls(&self) -> &'static [&'static str] {
+        &["iopl", "ioperm"]
+    }
+
     fn mtu_is_of(&self) -> MtuOf {
         MtuOf::Driver
     }

@@ -126,4 +126,5 @@ parts! {
     // What others have made of a turn is written down.
     keeping: Keeping, makes: [], hears: [],
     heartbeats: Heartbeats, makes: [], hears: [],
+    refused_calls: RefusedCalls, makes: [], hears: [],
 }

@@ -4,7 +4,7 @@ use crate::router::Router;
 use control::view;
 use dataplane::Dataplane;
 use fib::pages::PageSize;
-use rights::{Capability, capabilities};
+use rights::{Capability, capabilities, filter};
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,9 +18,15 @@ pub(super) fn show_process() -> view::Process {
         capabilities: names(&capabilities::held().unwrap_or_default()),
         given_up: names(capabilities::given_up()),
         no_new_privileges: capabilities::no_new_privileges(),
+        calls: filter::takes().map(|count| count as u32),
+        refused: filter::refused().into_iter().map(refused).collect(),
         threads: count("/proc/self/task"),
         descriptors: count("/proc/self/fd"),
     }
+}
+
+fn refused((number, times): (i64, u64)) -> view::RefusedCall {
+    view::RefusedCall { call: filter::name_of(number), times }
 }
 
 impl Router {

@@ -44,6 +44,8 @@ object! {
         /// The ports whose capabilities it keeps: any that may come (but cards), or those
         /// configured when it starts
         pub capabilities: KeptFor = KeptFor::Any,
+        /// The kernel refuses it all calls but those that routers make
+        pub filter: bool = true,
         /// Capabilities that it keeps besides
         pub keep: Vec<CapabilityName> as "dac_override" = Vec::new(),
     }
