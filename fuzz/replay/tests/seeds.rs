@@ -39,6 +39,7 @@ targets! {
     "../../fuzz_targets/reassembly.rs" reassembly,
     "../../fuzz_targets/routes_file.rs" routes_file,
     "../../fuzz_targets/sched_config.rs" sched_config,
+    "../../fuzz_targets/state.rs" state,
     "../../fuzz_targets/wire_parse.rs" wire_parse,
 }
 
