@@ -18,6 +18,7 @@ mod view;
 pub mod arp;
 pub mod checksum;
 pub mod craft;
+pub mod cut;
 pub mod describe;
 pub mod ethernet;
 pub mod gre;
