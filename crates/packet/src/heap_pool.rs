@@ -21,6 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Packets that move between a thread's cache and the shared store at once.
 const BATCH: usize = VECTOR;
 const LINE_BYTES: usize = 64;
+/// A buffer with more room than this may have held a large frame.
+const ORDINARY_BYTES: usize = 2048;
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A pool of packet buffers in anonymous memory (on huge pages where the system has them).
@@ -32,6 +34,8 @@ struct Store {
     memory: NonNull<u8>,
     bytes: usize,
     total: usize,
+    /// Its buffers hold more than ordinary frames.
+    is_large: bool,
     free: Mutex<Vec<PacketBuf>>,
     /// Buffers in the threads' caches, as of each cache's last visit here.
     cached: AtomicIsize,
@@ -61,7 +65,14 @@ impl HeapPool {
             })
             .collect();
         let cached = AtomicIsize::new(0);
-        let store = Store { memory, bytes, total: count, free: Mutex::new(free), cached };
+        let store = Store {
+            memory,
+            bytes,
+            total: count,
+            is_large: frame_bytes > ORDINARY_BYTES,
+            free: Mutex::new(free),
+            cached,
+        };
         Ok(Self { store: Arc::new(store) })
     }
 }
@@ -227,6 +238,9 @@ unsafe impl PacketCache for HeapCache {
 
     #[inline]
     fn release(&mut self, mut packets: Burst<'_>) {
+        if self.store.is_large {
+            forget_large(&packets);
+        }
         self.take_back(&mut packets);
         while let Some(chain) = packets.pop() {
             self.take_back_chain(chain);
@@ -273,6 +287,15 @@ impl HeapCache {
     }
 }
 
+/// What is given back is to look new.
+#[cold]
+fn forget_large(packets: &[PacketBuf]) {
+    for packet in packets.iter().filter(|packet| packet.may_be_large() && !packet.is_shared()) {
+        // SAFETY: nobody else holds it, and the burst, which owns it, is not looked at meanwhile.
+        unsafe { (*packet.as_ptr()).ol_flags = 0 };
+    }
+}
+
 /// Gives up one reference; of the last the buffer comes back, and looks new.
 #[inline]
 fn unreference(mut packet: PacketBuf) -> Option<PacketBuf> {
@@ -282,6 +305,8 @@ fn unreference(mut packet: PacketBuf) -> Option<PacketBuf> {
             return None;
         }
         references.store(1, Ordering::Relaxed);
+        // SAFETY: nobody else holds it any more.
+        unsafe { packet.mbuf_mut() }.ol_flags = 0;
     }
     // SAFETY: nobody else holds it, and the frame becomes one of no bytes.
     unsafe {

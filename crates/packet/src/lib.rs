@@ -6,6 +6,7 @@
 //!  burst        several that change hands together
 //!  pool         where buffers come from and go back to; heap_pool: one without DPDK; foreign: what DPDK
 //!               takes that for
+//!  large        several packets of a flow in one frame, to be cut where it leaves
 //!  queue        burst receive and transmit; memory_queue: a source and a sink without a device
 //!  scheduler    packets that wait in a scheduler; handoff: a ring from one thread to another
 //!  frame        up to 256 packets as arrays, what nodes borrow; view: one packet of it
@@ -26,6 +27,7 @@ mod foreign;
 mod frame;
 mod handoff;
 mod heap_pool;
+mod large;
 mod mbuf;
 mod memory_queue;
 mod packet_buf;
@@ -46,6 +48,7 @@ pub use compress::Splitter;
 pub use foreign::{FOREIGN_POOL_BYTES, foreign_pool};
 pub use frame::Frame;
 pub use heap_pool::HeapPool;
+pub use large::Large;
 pub use mbuf::{HEADROOM_BYTES, MBUF_HEADER_BYTES, Mbuf};
 pub use memory_queue::{MemorySink, MemorySource, Recorded, Repeat};
 pub use packet_buf::PacketBuf;

@@ -209,6 +209,22 @@ impl PacketBuf {
         true
     }
 
+    /// Has `write` write behind the standard headroom, anywhere in the room there is, and makes the
+    /// frame the so many bytes that it says, at most all. False, and nobody asked, while others
+    /// hold the buffer.
+    pub fn fill_by(&mut self, write: impl FnOnce(&mut [u8]) -> usize) -> bool {
+        if self.is_shared() {
+            return false;
+        }
+        let room = self.capacity_bytes();
+        // SAFETY: nobody else holds it, and a buffer has its room. Whatever is in there are bytes:
+        // pools make their memory zeroes.
+        let written = write(unsafe { self.restart(HEADROOM_BYTES, room, 0) }).min(room);
+        // SAFETY: as above.
+        unsafe { self.restart(HEADROOM_BYTES, written, 0) };
+        true
+    }
+
     /// So many bytes more at the end of the frame, to be written: what is in them is not said. None
     /// if they do not fit, or others hold the buffer.
     #[inline]

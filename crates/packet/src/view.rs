@@ -221,6 +221,15 @@ impl PacketView<'_> {
         unsafe { self.frame.own_mbuf(self.index) }
     }
 
+    /// The buffer's header, and how far into the buffer the packet's header is; none of an empty
+    /// slot.
+    pub(crate) fn place(&self) -> Option<(&Mbuf, usize)> {
+        // SAFETY: a live buffer or, of an empty slot, null; lent with the frame.
+        let mbuf = unsafe { self.frame.packet[self.index].as_ref() }?;
+        let header = self.frame.header[self.index] as usize;
+        Some((mbuf, header.checked_sub(mbuf.buf_addr as usize)?))
+    }
+
     /// Whether so many bytes are free in front of the frame's start. Reads the buffer header.
     #[inline(always)]
     fn has_headroom(&self, bytes: usize) -> bool {
@@ -370,6 +379,19 @@ impl PacketView<'_> {
         let packet = self.frame.packet[self.index];
         // SAFETY: a live buffer, lent with the frame.
         !packet.is_null() && unsafe { (*packet).nb_segs } != 1
+    }
+
+    /// A copy of the whole frame, headers already consumed included; a large one stays one. None
+    /// where there is no buffer for it.
+    pub fn copy(&self, cache: &mut dyn PacketCache) -> Option<PacketBuf> {
+        let mut copy = cache.copy_of(self.whole())?;
+        if let Some(large) = self.large_whole()
+            && !copy.set_large(Some(large))
+        {
+            cache.release_one(copy);
+            return None;
+        }
+        Some(copy)
     }
 
     /// Number of the trace that follows it; 0: none. Reads the buffer's second line.
