@@ -70,8 +70,11 @@ impl Node for InterfaceOutput {
         }
         for slot in 0..frame.len() {
             let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
+            let fits = |most: u32, frame: &mut Frame| {
+                length <= most || frame.view(slot).is_cut_to(most as usize)
+            };
             let exit = match interfaces.get(tx) {
-                Some(interface) if interface.up && length <= limit(interface) => {
+                Some(interface) if interface.up && fits(limit(interface), frame) => {
                     self.exit_of(interface, tx, frame, slot..slot + 1)
                 }
                 Some(interface) if interface.up => Exit::TooBig.into(),
@@ -112,8 +115,9 @@ fn limit(interface: &Interface) -> u32 {
 mod tests {
     use super::*;
     use crate::port::Shaped;
-    use crate::testing::{ROUTED_VLAN, World};
+    use crate::testing::{ROUTED_VLAN, World, make_large};
     use graph::harness::NodeHarness;
+    use packet::Large;
     use std::sync::atomic::Ordering;
 
     /// The exits of frames of these lengths that leave by these interfaces, and what was counted
@@ -176,5 +180,18 @@ mod tests {
         let (exits, counted) = run(&[(0, longest), (0, longest + 1)]);
         assert_eq!((exits[0].as_str(), exits[1].as_str()), ("transmit", "too-big"));
         assert_eq!(counted, (1, longest as u64));
+    }
+
+    #[test]
+    fn a_large_frame_leaves_where_what_it_is_cut_into_does() {
+        let longest = 1500 + 14 + 8;
+        for (size, exit) in [(longest - 54, "transmit"), (longest - 53, "too-big")] {
+            let mut node = NodeHarness::<InterfaceOutput>::new(&World::new().setup).unwrap();
+            let out = node.run_prepared(&[vec![0; 5000], vec![0; 60]], 9, 0, |frame| {
+                frame.tx_mut().fill(0);
+                make_large(frame, Large { transport: 34, payload: 54, size });
+            });
+            assert_eq!((out[0].exit.as_str(), out[1].exit.as_str()), (exit, "transmit"));
+        }
     }
 }

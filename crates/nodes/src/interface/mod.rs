@@ -10,6 +10,7 @@ mod departure;
 mod entrance;
 mod mirror;
 mod turns;
+mod whole_frames;
 
 pub use departure::Departure;
 pub(crate) use departure::departures;

@@ -85,22 +85,37 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
         return Exit::TtlExpired;
     }
     if length > usize::from(fields.mtu()) {
-        return too_big(header.view());
+        return rewrite_long(packet, adjacency);
     }
     header.decrement_ttl();
     if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
 
+/// A large frame passes where what it is cut into does.
 #[cold]
-fn too_big(header: ipv4::Header<'_>) -> Exit {
-    if header.dont_fragment() { Exit::FragmentationNeeded } else { Exit::TooBig }
+#[inline(never)]
+fn rewrite_long(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
+    let fields = adjacency.fields();
+    let is_cut = packet.is_cut_to(fields.mtu().into());
+    let Some(mut header) = ipv4::HeaderMut::new(packet.header_mut()) else {
+        return Exit::NoHeadroom;
+    };
+    if !is_cut {
+        let is_one = header.view().dont_fragment();
+        return if is_one { Exit::FragmentationNeeded } else { Exit::TooBig };
+    }
+    header.decrement_ttl();
+    if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{FAR, GATEWAY_MAC, HOST, INCOMPLETE, NARROW, TO_GATEWAY, World, our_mac};
+    use crate::testing::{
+        FAR, GATEWAY_MAC, HOST, INCOMPLETE, NARROW, TO_GATEWAY, World, make_large, our_mac,
+    };
     use graph::harness::{NodeHarness, Outcome};
+    use packet::Large;
     use wire::craft::{self, Craft, Ipv4};
 
     fn run(packet: &[u8], adjacency: u32) -> Outcome {
@@ -145,5 +160,23 @@ mod tests {
     fn without_a_mac_a_packet_waits() {
         assert_eq!(run(&packet().udp(1, 2).build(), INCOMPLETE).exit, "unresolved");
         assert_eq!(run(&packet().udp(1, 2).build(), 9999).exit, "unresolved");
+    }
+
+    #[test]
+    fn a_large_frame_passes_where_what_it_is_cut_into_does() {
+        let sent = craft::ipv4(HOST, FAR).dont_fragment().tcp(1, 2).payload_len(5000).build();
+        for (size, exit) in [(60, "output"), (61, "fragmentation-needed")] {
+            let mut node = NodeHarness::<Ip4Rewrite>::new(&World::new().setup).unwrap();
+            let out = node.run_prepared(std::slice::from_ref(&sent), 0, 0, |frame| {
+                frame.adjacencies_mut().fill(NARROW);
+                make_large(frame, Large { transport: 20, payload: 40, size });
+            });
+            assert_eq!(out[0].exit, exit);
+            let whole = match exit {
+                "output" => 14 + sent.len(),
+                _ => sent.len(),
+            };
+            assert_eq!(out[0].header.len(), whole);
+        }
     }
 }

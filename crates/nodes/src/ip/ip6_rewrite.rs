@@ -83,8 +83,23 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
         return Exit::HopLimitExceeded;
     }
     if length > usize::from(fields.mtu()) {
+        return rewrite_long(packet, adjacency);
+    }
+    header.decrement_hop_limit();
+    if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
+}
+
+/// A large frame passes where what it is cut into does.
+#[cold]
+#[inline(never)]
+fn rewrite_long(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
+    let fields = adjacency.fields();
+    if !packet.is_cut_to(fields.mtu().into()) {
         return Exit::TooBig;
     }
+    let Some(mut header) = ipv6::HeaderMut::new(packet.header_mut()) else {
+        return Exit::NoHeadroom;
+    };
     header.decrement_hop_limit();
     if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
@@ -93,9 +108,10 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
 mod tests {
     use super::*;
     use crate::testing::{
-        FAR6, GATEWAY_MAC, HOST6, INCOMPLETE6, NARROW6, TO_GATEWAY6, World, our_mac,
+        FAR6, GATEWAY_MAC, HOST6, INCOMPLETE6, NARROW6, TO_GATEWAY6, World, make_large, our_mac,
     };
     use graph::harness::{NodeHarness, Outcome};
+    use packet::Large;
     use wire::craft::{self, Craft, Ipv6};
 
     fn run(packet: &[u8], adjacency: u32) -> Outcome {
@@ -140,5 +156,18 @@ mod tests {
     fn without_a_mac_a_packet_waits() {
         assert_eq!(run(&packet().udp(1, 2).build(), INCOMPLETE6).exit, "unresolved");
         assert_eq!(run(&packet().udp(1, 2).build(), 9999).exit, "unresolved");
+    }
+
+    #[test]
+    fn a_large_frame_passes_where_what_it_is_cut_into_does() {
+        let sent = packet().tcp(1, 2).payload_len(5000).build();
+        for (size, exit) in [(1220, "output"), (1221, "too-big")] {
+            let mut node = NodeHarness::<Ip6Rewrite>::new(&World::new().setup).unwrap();
+            let out = node.run_prepared(std::slice::from_ref(&sent), 0, 0, |frame| {
+                frame.adjacencies_mut().fill(NARROW6);
+                make_large(frame, Large { transport: 40, payload: 60, size });
+            });
+            assert_eq!(out[0].exit, exit);
+        }
     }
 }

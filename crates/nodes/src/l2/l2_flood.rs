@@ -167,7 +167,7 @@ fn flood(
     let copies = now.iter().take_while(|target| target.holds != Holds::Reference).count();
     let (to_copy, to_share) = now.split_at(copies);
     for &target in to_copy {
-        let Some(copy) = context.cache.copy_of(packet.whole()) else { return Exit::NoBuffer };
+        let Some(copy) = packet.copy(context.cache) else { return Exit::NoBuffer };
         if let Ok(mut copy) = context.emit(copy, rx, target.exit) {
             copy.advance(packet.consumed());
             hand_over(copy, target, counters);

@@ -14,6 +14,7 @@ use fib::mac::MacTable;
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use graph::{Publisher, Reason};
+use packet::{Frame, Large};
 use sched::WaitingRoom;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
@@ -29,6 +30,13 @@ pub(crate) const QUEUE: usize = 4;
 
 /// The VRF that tests add.
 pub(crate) const RED: VrfId = VrfId(1);
+
+/// Makes the first packet of a frame a large one, from its header on.
+pub(crate) fn make_large(frame: &mut Frame, large: Large) {
+    let mut packet = frame.view(0).take().unwrap();
+    assert!(packet.set_large(Some(large)));
+    frame.view(0).put_back(packet);
+}
 
 pub(crate) struct World {
     pub(crate) setup: Setup,

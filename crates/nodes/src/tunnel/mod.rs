@@ -19,7 +19,7 @@ mod uniform;
 pub(crate) use erspan::erspan_bytes;
 pub use erspan::{CopyTold, Sequence};
 pub use headers::TunnelHeaders;
-pub(crate) use takes::takes;
+pub(crate) use takes::{takes, takes_packet};
 
 nodes! {
     tunnel_encap::TunnelEncap,

@@ -20,7 +20,7 @@
 use super::inner::{flow_of_frame, flow_of_packet, packet_of_frame};
 use crate::ip::{MemberPicker, ip_resolve};
 use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Vrfs, WorkerCounters};
-use crate::tunnel::{TunnelHeaders, takes};
+use crate::tunnel::{TunnelHeaders, takes, takes_packet};
 use fib::Forward;
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::GroupId;
@@ -137,7 +137,7 @@ impl Node for TunnelEncap {
             match self.send(packet, way, interfaces, context.now_tsc) {
                 Ok(exit) => {
                     if matches!(exit, Exit::Rewrite4 | Exit::Rewrite6)
-                        && takes(&self.adjacencies, packet.adjacency(), packet.length())
+                        && takes_packet(&self.adjacencies, packet)
                     {
                         self.counters.count_sent(tx, 1, bytes);
                     }
