@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl instructions one-percent study-quick graph map yang doc clean
+.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick graph map yang doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,10 @@ bench-sched: ## Measures the schedulers, beside DPDK's and the kernel's, into ta
 
 bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
 	cargo run --release -p acl-bench
+
+bench-links: ## Measures TCP and round trips over veths beside Linux's own forwarding, in turn, into target/bench-links.json
+	cargo build --release --bin volleyd
+	scripts/bench-links
 
 instructions: ## Counts instructions a packet by valgrind, and holds them against those of the repository
 	scripts/instructions --check

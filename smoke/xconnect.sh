@@ -7,9 +7,8 @@ hosts
     printf '[[xconnect]]\nports = ["p1", "p2"]\n'
 } >"$work/router.toml"
 router router
-# Only who may leave work to a card is held to whole frames.
-ip -n "$r" link show v1 | has ' xdp ' || { echo "no program at p1"; exit 1; }
-! ip -n "$r" link show v2 | has ' xdp ' || { echo "a program at p2, which said that it needs none"; exit 1; }
+# Nobody's device gets a program that makes its far end cut frames.
+! ip -n "$r" link show | has ' xdp ' || { echo "a program at a port"; exit 1; }
 number=0
 for host in "$a" "$b"; do
     number=$((number + 1))

@@ -32,11 +32,7 @@ impl Arguments {
 
     /// The name of a Linux device.
     pub(crate) fn device(self, key: &str, name: &str) -> Result<Self, Error> {
-        check_text("device", name)?;
-        if name.len() > DEVICE_NAME_BYTES || name.contains(['/', ' ', ':']) || name.starts_with('.')
-        {
-            return Err(refuse("device", name, "Linux has no devices of such a name"));
-        }
+        check_device(name)?;
         Ok(self.with(key, name))
     }
 
@@ -60,6 +56,15 @@ impl Arguments {
         }
         self.path(key, path)
     }
+}
+
+/// The name of a Linux device.
+pub(crate) fn check_device(name: &str) -> Result<(), Error> {
+    check_text("device", name)?;
+    if name.len() > DEVICE_NAME_BYTES || name.contains(['/', ' ', ':']) || name.starts_with('.') {
+        return Err(refuse("device", name, "Linux has no devices of such a name"));
+    }
+    Ok(())
 }
 
 fn check_text(what: &'static str, text: &str) -> Result<(), Error> {

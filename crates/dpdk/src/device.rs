@@ -1,7 +1,7 @@
 //! A device as DPDK takes it, and giving it to DPDK: `net_tap3,iface=vt0`.
 
 use crate::arguments::Arguments;
-use crate::{ffi, packet_sockets};
+use crate::ffi;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -25,14 +25,12 @@ pub(crate) struct Device {
     pub(crate) bus: &'static str,
     pub(crate) name: String,
     pub(crate) arguments: String,
-    /// Has a single packet socket.
-    pub(crate) alone: bool,
 }
 
 impl Device {
     /// One that is there, at that place of a bus.
     pub(crate) fn on_bus(bus: &'static str, name: String) -> Self {
-        Self { bus, name, arguments: String::new(), alone: false }
+        Self { bus, name, arguments: String::new() }
     }
 
     /// A new one of the driver that takes device names beginning so.
@@ -48,11 +46,9 @@ impl Device {
     pub(crate) fn plug(&self) -> Result<u16, i32> {
         let texts = [self.bus, &self.name, &self.arguments].map(CString::new);
         let [Ok(bus), Ok(name), Ok(arguments)] = texts else { return Err(libc::EINVAL) };
-        let add = || {
-            // SAFETY: DPDK runs; three texts, copied.
-            unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) }
-        };
-        let code = if self.alone { packet_sockets::alone(add) } else { add() };
+        // SAFETY: DPDK runs; three texts, copied.
+        let code =
+            unsafe { ffi::rte_eal_hotplug_add(bus.as_ptr(), name.as_ptr(), arguments.as_ptr()) };
         if code != 0 {
             return Err(code);
         }

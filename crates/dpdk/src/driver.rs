@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Port ─▶ Driver ─┬─ EthDev   one of DPDK's ports, by its number
-//!                  └─ ours     memif (kinds/memif)
+//!                  └─ ours     memif, af_packet (kinds)
 //!  RxHandle, TxHandle ─▶ Source, Sink: one branch a burst
 //! ```
 //! Errors are error numbers of either sign, as DPDK's calls return them.
@@ -116,6 +116,9 @@ pub(crate) trait Driver: fmt::Display + Send {
     fn clock(&self) -> Option<PortClock> {
         None
     }
+
+    /// Has large frames go on as they are, or be cut as they come, if it can do either.
+    fn keep_whole(&self, _: bool) {}
 
     /// What that clock says.
     fn read_clock(&self, _: PortClock) -> Result<u64, i32> {

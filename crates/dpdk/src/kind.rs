@@ -11,14 +11,11 @@
 use crate::device::Shape;
 use crate::driver::Driver;
 use crate::linux::LinuxDevice;
-use crate::packet_rings::PacketRings;
-use crate::packet_slots::PacketSlots;
 use crate::privilege::Right;
 use crate::{DpdkPool, Error};
 use packet::Wakes;
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
 
 /// One kind of port and what it needs to know. It is shown by what tells two ports of the kind
 /// apart.
@@ -50,8 +47,9 @@ pub(crate) trait Kind: fmt::Display {
         false
     }
 
-    /// A program of ours may keep the other end of a veth from sending more than a frame at once.
-    fn has_room_for_program(&self) -> bool {
+    /// Frames of up to 64 KiB pass it whole: those that Linux merges, and those that it has not cut
+    /// yet.
+    fn takes_large(&self) -> bool {
         false
     }
 
@@ -130,25 +128,9 @@ pub(crate) trait Attendant: Send {
     /// The driver has closed the port and forgotten it.
     fn closed(&mut self, _: &DpdkPool) {}
 
-    /// The packet sockets below it, to be asked and pushed.
-    fn rings(&self) -> Arc<PacketRings> {
-        Arc::default()
-    }
-
     /// How it is to be learned that a receive queue has packets, without asking the driver.
     fn wakes(&self, _queue: u16) -> Wakes {
         Wakes::Unseen
-    }
-
-    /// Where what the driver does not say of a packet is read, times among it: of each receive
-    /// queue, as far as it is to be had.
-    fn packet_slots(&self, _: Shape) -> Vec<Option<PacketSlots>> {
-        Vec::new()
-    }
-
-    /// It is from there that times come, not from the driver.
-    fn tells_times(&self) -> bool {
-        false
     }
 }
 

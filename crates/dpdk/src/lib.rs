@@ -4,14 +4,14 @@
 //!  eal      started once; memory: hugepages or not; privilege: what we may do; log: kept quiet
 //!  pool     packet buffers in DPDK's memory; thread: who has a cache of them
 //!  kinds    the kinds of ports, one file each; kind: what differs by kind
-//!  driver   what carries a port's packets: eth_dev, one of DPDK's, or one of ours (kinds/memif)
+//!  driver   what carries a port's packets: eth_dev, one of DPDK's, or one of ours (kinds/memif, kinds/af_packet)
 //!  device   a port as DPDK takes it; arguments: with what it is told; stale: sockets left by the dead
 //!  port     one open port: configure, start, stop, close; descriptors, stats
 //!  facts    what a driver says of a port
 //!  queue    burst receive and transmit; gate: lets control stop a port under a polling worker
-//!  receive_times  when a port received each packet; packet_slots: what af_packet keeps to itself of it
+//!  receive_times  when a port received each packet
 //!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
-//!  offloads what Linux does to packets before we see them; checksum, veth: and how we live with it
+//!  offloads what Linux does to packets before we see them; checksum: and how we live with it; large_pool: room for what it has not cut
 //!  xdp_sockets, bpf_objects: what af_xdp forgets
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
@@ -23,11 +23,9 @@
 //! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), its program and its map
 //!   (`bpf_objects`), and takes half of a pool
 //!   whose buffers lie on a page each (`volley_pool_create` in the shim);
-//! - af_packet says nothing of missing checksums and of frames cut off (`offloads`), always has a
-//!   link (`linux`), refuses an MTU above 1500 (`port`), receives what the kernel sends
-//!   (`packet_sockets`), neither counts what it missed nor sees to it that all is sent
-//!   (`packet_rings`), and keeps the time of each frame to itself, and the type of its tag
-//!   (`packet_slots`);
+//! - af_packet says nothing of missing checksums and of frames cut off, nor of times and types of
+//!   tags, receives what the kernel sends, and copies a packet at a time: ports of that kind have a
+//!   driver of ours, too (crate `sockets`);
 //! - vhost fails on a socket file that a killed process left (`stale`).
 //!
 //! The feature `static` links a chosen set of drivers into the program, which then needs the C
@@ -51,15 +49,13 @@ mod gate;
 mod interface_request;
 mod kind;
 pub mod kinds;
+mod large_pool;
 mod link;
 mod link_watch;
 mod linux;
 mod log;
 mod memory;
 pub mod offloads;
-mod packet_rings;
-mod packet_slots;
-mod packet_sockets;
 mod pool;
 mod port;
 mod privilege;
@@ -68,13 +64,13 @@ mod receive_times;
 mod stale;
 mod stats;
 mod thread;
-mod veth;
 mod xdp_sockets;
 
 pub use eal::{Eal, EalFacts, EalOptions, IovaMode};
 pub use error::Error;
 pub use facts::PortFacts;
 pub use kinds::{MemifRole, PortSpec};
+pub use large_pool::LARGE_POOL_MIB;
 pub use link::Link;
 pub use link_watch::{LinkEvent, LinkWatch};
 pub use log::{LogLevel, LogRoute};

@@ -4,8 +4,7 @@
 
 use crate::Error;
 use crate::interface_request::{ioctl, request, socket};
-use crate::offloads::{self, Ethtool, MERGING, Offload};
-use crate::veth::WholeFrames;
+use crate::offloads::{self, CARDS_ALONE, MERGING, Offload};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -21,8 +20,6 @@ pub(crate) struct LinuxDevice {
     /// Holds the device in promiscuous mode for as long as it is open; the kernel ends that with
     /// us.
     promiscuous: Option<OwnedFd>,
-    /// Of a veth.
-    whole_frames: Option<WholeFrames>,
     /// To be turned on again at the end.
     offloads: Vec<Offload>,
 }
@@ -59,31 +56,18 @@ impl LinuxDevice {
         let fail = |source| Error::Device { device: name.to_owned(), action: "find it", source };
         let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(fail)?;
         let index = index(&socket, name).map_err(fail)?;
-        let (name, promiscuous, whole_frames) = (name.to_owned(), None, None);
+        let (name, promiscuous) = (name.to_owned(), None);
         let tap = tap_file(&name);
-        Ok(Self { name, index, socket, tap, promiscuous, whole_frames, offloads: Vec::new() })
+        Ok(Self { name, index, socket, tap, promiscuous, offloads: Vec::new() })
     }
 
-    /// Has the device give us frames as they are on the wire, as far as we have the right to that;
-    /// see `offloads`. What is in the way is an error, but packets pass all the same.
-    pub(crate) fn want_whole_frames(&mut self, program: bool) -> Result<(), Error> {
-        let ethtool = Ethtool::on(&self.name)?;
-        if program && ethtool.driver().is_ok_and(|driver| driver == "veth") {
-            let demanded = WholeFrames::demand(self.index as u32);
-            self.whole_frames = Some(demanded.map_err(|source| Error::Device {
-                device: self.name.clone(),
-                action: "keep the host at the other end from sending frames of 64 KiB \
-                         (it may do so itself: ethtool -K DEVICE tso off gso off)",
-                source,
-            })?);
-        }
-        self.offloads = offloads::disable(&self.name, &MERGING)?;
+    /// Has the device give us frames as they were sent; see `offloads`. Those that Linux merged are
+    /// welcome where frames of up to 64 KiB are. What is in the way is an error, but packets pass
+    /// all the same.
+    pub(crate) fn want_frames_as_sent(&mut self, takes_large: bool) -> Result<(), Error> {
+        let merging: &[Offload] = if takes_large { &CARDS_ALONE } else { &MERGING };
+        self.offloads = offloads::disable(&self.name, merging)?;
         Ok(())
-    }
-
-    /// Its number.
-    pub(crate) fn index(&self) -> u32 {
-        self.index as u32
     }
 
     pub(crate) fn presence(&self) -> Presence {
@@ -140,7 +124,6 @@ impl LinuxDevice {
 
 impl Drop for LinuxDevice {
     fn drop(&mut self) {
-        self.whole_frames = None;
         if let Err(error) = offloads::enable(&self.name, &self.offloads) {
             // No fault: the device may be gone.
             tracing::debug!(device = self.name, %error, "a device's offloads stay off");

@@ -1,26 +1,16 @@
 //! What a Linux device does to packets before a port sees them, and how to have it left alone.
 //!
-//! A port wants frames as they are on the wire. Linux likes to merge received frames into large
-//! ones (gro in software, lro in the card), which are longer than any buffer and come cut off;
-//! af_packet and af_xdp ports therefore turn these off on their device while they are open.
+//! Linux likes to merge received frames into large ones (gro in software, lro in the card). An
+//! af_packet port takes what gro merged as it is, since Linux says how it is to be cut again; of
+//! what a card merged nobody can say, and af_xdp knows no large frames at all: those are turned off
+//! on the device while its port is open.
 //!
-//! | the other end of the wire | what it may send | what we do |
-//! |---|---|---|
-//! | a card | whole frames | nothing |
-//! | a veth, transmit checksums on | frames without checksum | fill it in (`checksum`) |
-//! | a veth, segmentation on | frames of up to 64 KiB | make the veth refuse them (`veth`) |
-//! | a tap's kernel side | whole frames: the tap offers no offloads | nothing |
-//!
-//! Measured with iperf3 through two veths, hosts with Linux's default settings, Linux 6.18, 2 cores
-//! at 2.5 GHz: nothing done 0; checksums alone 0.3 Mbit/s; both 0.9 to 1.1 Gbit/s; and 1.3 Gbit/s
-//! if the hosts themselves turn tso and gso off.
-//!
-//! An XDP program has a price, whatever it does: Linux copies every packet to make room in front of
-//! it. Whose other end is no such host (another switch, a generator, a host with all of this off)
-//! says so (`PortOptions::peer_offloads`): over a veth with both ends on one core 0.31 (0.27 to
-//! 0.32) in place of 0.24 (0.22 to 0.27) million frames of 64 octets a second (`volley-lab traffic
-//! af_packet:x0 af_packet:x1 --rate max --seconds 0.5`, median and range of seven runs each in
-//! turn, with the right to load programs and without it, a virtual EPYC with two shared cores).
+//! | the other end of the wire | what it may send | af_packet | af_xdp |
+//! |---|---|---|---|
+//! | a card | whole frames | nothing to do | nothing to do |
+//! | a veth, transmit checksums on | frames without checksum | finished as Linux says | filled in (`checksum`) |
+//! | a veth, segmentation on | frames of up to 64 KiB | pass whole, or are cut (crate `sockets`) | refused by the veth, as XDP is |
+//! | a tap's kernel side | whole frames: the tap offers no offloads | | |
 
 use crate::Error;
 use crate::interface_request::{ioctl, request, socket};
@@ -48,6 +38,8 @@ pub enum Offload {
 
 /// Those that make frames larger than the link.
 pub(crate) const MERGING: [Offload; 2] = [Offload::Gro, Offload::Lro];
+/// Those of them of which nobody knows what the frames were.
+pub(crate) const CARDS_ALONE: [Offload; 1] = [Offload::Lro];
 
 impl Offload {
     /// All of them.
@@ -137,17 +129,6 @@ impl Ethtool {
         // SAFETY: the commands in `commands` read or write a value of this shape.
         unsafe { self.call(&mut value)? };
         Ok(value.data)
-    }
-
-    /// The name of the device's driver.
-    pub(crate) fn driver(&self) -> io::Result<String> {
-        const GET_DRIVER: u32 = 0x03;
-        let mut information = [0; 196];
-        information[..4].copy_from_slice(&GET_DRIVER.to_ne_bytes());
-        // SAFETY: struct ethtool_drvinfo has 196 bytes: the command, then texts.
-        unsafe { self.call(&mut information)? };
-        let name = information[4..36].split(|&byte| byte == 0).next().unwrap_or_default();
-        Ok(String::from_utf8_lossy(name).into_owned())
     }
 
     /// # Safety

@@ -5,13 +5,13 @@
 //!                                      ▲ drivers, too       ├ mbuf 128 ┼ private 64 ┼ headroom 128 ┼ frame …
 //! ```
 
-use crate::{Eal, Error, error, ffi, log, thread};
+use crate::{Eal, Error, error, ffi, large_pool, log, thread};
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use packet::{Burst, HEADROOM_BYTES, Mbuf, PRIVATE_BYTES, PacketBuf, PacketCache, Pool, PoolUsage};
 use std::ffi::CString;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 
 /// Buffers a thread keeps for itself: DPDK's most, and at most this part of the pool, as what lies
 /// in one thread's cache is out of the others' reach.
@@ -29,7 +29,7 @@ struct Shared {
     mempool: NonNull<ffi::Mempool>,
     total: usize,
     memory_bytes: usize,
-    _eal: Eal,
+    eal: Eal,
 }
 
 // SAFETY: a mempool is made to be used by all threads at once.
@@ -40,6 +40,16 @@ unsafe impl Sync for Shared {}
 impl DpdkPool {
     /// A pool of `count` buffers with room for frames of `frame_bytes`.
     pub fn new(eal: &Eal, count: u32, frame_bytes: u16) -> Result<Self, Error> {
+        Self::with_cache(eal, count, frame_bytes, CACHE.min(count / CACHE_PART))
+    }
+
+    /// The same, of whose buffers a thread keeps so many for itself.
+    pub(crate) fn with_cache(
+        eal: &Eal,
+        count: u32,
+        frame_bytes: u16,
+        cache: u32,
+    ) -> Result<Self, Error> {
         let refuse = |reason: String| Error::Pool { count, frame_bytes, reason };
         let room = frame_bytes
             .checked_add(HEADROOM_BYTES as u16)
@@ -47,7 +57,6 @@ impl DpdkPool {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = CString::new(format!("volley_pool_{number}"))
             .map_err(|error| refuse(error.to_string()))?;
-        let cache = CACHE.min(count / CACHE_PART);
         let since = log::mark();
         // SAFETY: DPDK runs (`eal`); the name outlives the call.
         let mempool = unsafe {
@@ -59,11 +68,28 @@ impl DpdkPool {
         // SAFETY: a live pool; both results are ours.
         unsafe { ffi::volley_pool_facts(mempool.as_ptr(), &mut total, &mut memory_bytes) };
         let (total, memory_bytes) = (total as usize, memory_bytes as usize);
-        Ok(Self(Arc::new(Shared { mempool, total, memory_bytes, _eal: eal.clone() })))
+        Ok(Self(Arc::new(Shared { mempool, total, memory_bytes, eal: eal.clone() })))
+    }
+
+    pub(crate) fn eal(&self) -> &Eal {
+        &self.0.eal
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakPool {
+        WeakPool(Arc::downgrade(&self.0))
     }
 
     pub(crate) fn as_ptr(&self) -> *mut ffi::Mempool {
         self.0.mempool.as_ptr()
+    }
+}
+
+/// A pool that others keep alive.
+pub(crate) struct WeakPool(Weak<Shared>);
+
+impl WeakPool {
+    pub(crate) fn upgrade(&self) -> Option<DpdkPool> {
+        self.0.upgrade().map(DpdkPool)
     }
 }
 
@@ -104,6 +130,16 @@ unsafe impl PacketCache for DpdkCache {
         // SAFETY: a PacketBuf is a pointer to an mbuf. All slots are written with live buffers of a
         // pool with our private bytes, or none is.
         unsafe { ffi::volley_pool_alloc(self.pool.as_ptr(), out, slots.len() as u32) == 0 }
+    }
+
+    /// What is too long for a buffer gets a large one, if a port has some.
+    fn copy_of(&mut self, bytes: &[u8]) -> Option<PacketBuf> {
+        let mut packet = self.allocate_one()?;
+        if packet.fill(bytes) {
+            return Some(packet);
+        }
+        self.release_one(packet);
+        large_pool::copy_of(bytes)
     }
 
     #[inline]

@@ -12,10 +12,8 @@ use crate::facts::PortFacts;
 use crate::kind::{Attendant, MtuOf};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
-use crate::packet_rings::PacketRings;
-use crate::packet_slots::PacketSlots;
 use crate::privilege::Privilege;
-use crate::queue::Queue;
+use crate::queue::{CutCounts, Queue};
 use crate::receive_times::{PortClock, ReceiveTimes};
 use crate::stats::PortStats;
 use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, gate, log, stale};
@@ -38,9 +36,9 @@ pub struct PortOptions {
     pub mtu: Option<u16>,
     /// Receive all packets, not only those to the port's address.
     pub promiscuous: bool,
-    /// A Linux host at the other end may leave checksums, and cutting into frames, to a card that
-    /// is not there: see
-    /// [`offloads`](crate::offloads). Only of af_packet and af_xdp.
+    /// What a Linux host at the other end leaves to a card that is not there: see
+    /// [`offloads`](crate::offloads). Of af_packet: frames of up to 64 KiB pass whole; else they
+    /// are cut as they come. Of af_xdp: checksums are filled in.
     pub peer_offloads: bool,
     /// Packets carry the time at which the port received them; a port that cannot do it does not
     /// open, or start.
@@ -82,12 +80,10 @@ pub struct Port {
     remarks: Vec<String>,
     /// What goes with a port of its kind.
     attendant: Box<dyn Attendant>,
-    /// Of packet sockets, if there are some.
-    packet_rings: Arc<PacketRings>,
+    /// Large frames that were cut on their way out.
+    cut: Arc<CutCounts>,
     /// If they are wanted.
     receive_times: Option<(ReceiveTimes, Option<PortClock>)>,
-    /// Of the queues of an af_packet port, what its driver does not say of packets.
-    packet_slots: Vec<Option<Arc<PacketSlots>>>,
     /// Files that its driver has by path alone.
     kept: Vec<File>,
     // Dropped after the port is closed, in this order.
@@ -119,8 +115,8 @@ impl Port {
         };
         let mut remarks = Vec::new();
         if let Some(device) = &mut linux {
-            let program = options.peer_offloads && kind.has_room_for_program();
-            remarks.extend(device.want_whole_frames(program).err().map(|error| error.to_string()));
+            let left_alone = device.want_frames_as_sent(kind.takes_large());
+            remarks.extend(left_alone.err().map(|error| error.to_string()));
         }
         let since = log::mark();
         let refuse = |code: i32| {
@@ -144,9 +140,8 @@ impl Port {
             linux,
             remarks,
             attendant,
-            packet_rings: Arc::default(),
             receive_times: None,
-            packet_slots: Vec::new(),
+            cut: Arc::default(),
             kept: Vec::new(),
             pool: options.pool.clone(),
             _eal: eal.clone(),
@@ -156,9 +151,6 @@ impl Port {
         }
         let configured = port.configure(&options);
         port.attendant.opened(port.linux.as_ref());
-        port.packet_rings = port.attendant.rings();
-        let slots = port.attendant.packet_slots(shape).into_iter();
-        port.packet_slots = slots.map(|slots| slots.map(Arc::new)).collect();
         configured?;
         if options.receive_times {
             port.take_times()?;
@@ -194,21 +186,13 @@ impl Port {
             action: action(),
             reason: reason.to_owned(),
         };
-        let told = self.attendant.tells_times();
-        if !told && !self.driver.offers_times() {
+        if !self.driver.offers_times() {
             return Err(refuse("its driver offers no time stamps"));
         }
         let times =
             ReceiveTimes::register().ok_or_else(|| refuse("packets have no room for it"))?;
-        if told && self.rx.len() != 1 {
-            return Err(refuse("it takes a port with one receive queue"));
-        }
-        if told && !matches!(self.packet_slots[..], [Some(_)]) {
-            return Err(refuse("its receive ring is not to be found"));
-        }
-        // Cards tell the time once they run.
-        let clock = told.then_some(PortClock::Realtime);
-        self.receive_times = Some((times, clock));
+        // The clock is known once it runs.
+        self.receive_times = Some((times, None));
         Ok(())
     }
 
@@ -285,8 +269,6 @@ impl Port {
             queue,
             || self.driver.source(number),
             self.peer_offloads && self.spec.as_kind().leaves_out_checksums(),
-            self.packet_slots.get(usize::from(number)).cloned().flatten(),
-            self.receive_times().filter(|_| self.attendant.tells_times()).map(|(times, _)| times),
             self.attendant.wakes(number),
         )
     }
@@ -294,7 +276,12 @@ impl Port {
     /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
     pub fn tx(&self, number: u16) -> Option<TxHandle> {
         let queue = self.tx.get(usize::from(number))?;
-        TxHandle::take(queue, || self.driver.sink(number), &self.packet_rings)
+        TxHandle::take(
+            queue,
+            || self.driver.sink(number),
+            self.spec.as_kind().takes_large(),
+            &self.cut,
+        )
     }
 
     /// Receive queues it has.
@@ -305,6 +292,12 @@ impl Port {
     /// Transmit queues it has.
     pub fn tx_queues(&self) -> u16 {
         self.tx.len() as u16
+    }
+
+    /// Has frames of up to 64 KiB go on as they are, or be cut as they come, by a port that can do
+    /// either. At any time; what was said of the other end stays (`PortOptions::peer_offloads`).
+    pub fn keep_whole(&self, keep: bool) {
+        self.driver.keep_whole(keep && self.peer_offloads);
     }
 
     /// Keeps these open for as long as the port is.
@@ -410,18 +403,21 @@ impl Port {
         })
     }
 
-    /// What every driver counts, and what packet sockets do.
+    /// What every driver counts, and what was lost of large frames that were cut for it.
     pub fn stats(&self) -> Result<PortStats, Error> {
         let counted = self.driver.stats();
         let counted = counted.map_err(|code| self.failed(code, "read the counters".to_owned()))?;
-        Ok(PortStats { rx_missed: counted.rx_missed + self.packet_rings.missed(), ..counted })
+        Ok(PortStats { tx_errors: counted.tx_errors + self.cut.lost(), ..counted })
     }
 
     /// All that its driver counts, by the driver's names.
     pub fn extended_stats(&self) -> Result<Vec<(String, u64)>, Error> {
-        self.driver
-            .extended_stats()
-            .map_err(|code| self.failed(code, "read the driver's counters".to_owned()))
+        let told = self.driver.extended_stats();
+        let mut told =
+            told.map_err(|code| self.failed(code, "read the driver's counters".to_owned()))?;
+        told.push(("tx_large_cut".to_owned(), self.cut.cut()));
+        told.push(("tx_large_cut_lost".to_owned(), self.cut.lost()));
+        Ok(told)
     }
 
     fn device_failed(&self, action: &'static str, source: io::Error) -> Error {

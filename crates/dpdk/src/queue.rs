@@ -2,13 +2,11 @@
 
 use crate::driver::{Sink, Source};
 use crate::gate::Gate;
-use crate::packet_rings::PacketRings;
-use crate::packet_slots::{self, PacketSlots, Slot};
-use crate::receive_times::ReceiveTimes;
 use crate::{checksum, ffi, thread};
 use packet::{Burst, Mbuf, PacketBuf, PacketCache, RxQueue, TxQueue, Wakes};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use wire::cut::Cut;
 
 /// What a port and the holder of one of its queues share.
 #[derive(Default)]
@@ -50,67 +48,48 @@ pub struct RxHandle {
     handle: Handle<Source>,
     /// Frames may come with their checksums left out (see `checksum`).
     completes_checksums: bool,
-    /// Of an af_packet port: what its driver does not say of packets.
-    slots: Option<Arc<PacketSlots>>,
-    /// Where times go that the slots tell, if they are wanted.
-    times: Option<ReceiveTimes>,
-    /// While the port runs.
+    /// While the port runs, of a driver that does not say so itself.
     wakes: Wakes,
 }
 
 /// One transmit queue.
 pub struct TxHandle {
     handle: Handle<Sink>,
-    rings: Arc<PacketRings>,
-    /// Passes after a burst until the rings are looked after; 0 where there are none.
-    patience: u8,
-    /// Passes until the rings are looked after; 0 when nothing can be left in them.
-    passes_left: u8,
+    /// Large frames that are in no tunnel leave as they are.
+    takes_large: bool,
+    counts: Arc<CutCounts>,
+    /// What a large frame was cut into.
+    pieces: Vec<PacketBuf>,
 }
 
-/// Passes after a burst in which the next one may come, which pushes just as well.
-const PATIENT_PASSES: u8 = 16;
+/// Large frames of a port that were cut on their way out.
+#[derive(Default)]
+pub(crate) struct CutCounts {
+    cut: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl CutCounts {
+    /// Large frames that were cut.
+    pub(crate) fn cut(&self) -> u64 {
+        self.cut.load(Ordering::Relaxed)
+    }
+
+    /// Packets that were lost in it: there was no buffer, or the port took no more.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+}
 
 impl RxHandle {
     pub(crate) fn take(
         queue: &Arc<Queue>,
         source: impl FnOnce() -> Option<Source>,
         completes_checksums: bool,
-        slots: Option<Arc<PacketSlots>>,
-        times: Option<ReceiveTimes>,
         wakes: Wakes,
     ) -> Option<Self> {
         let handle = Handle::take(queue, source)?;
-        Some(Self { handle, completes_checksums, slots, times, wakes })
-    }
-
-    /// Bursts whose packets are as they were on the wire, and carry the time at which the kernel
-    /// took them if that is wanted.
-    fn receive_by_slots(
-        &mut self,
-        slots: &PacketSlots,
-        cache: &mut dyn PacketCache,
-        most: usize,
-        into: &mut Vec<PacketBuf>,
-    ) {
-        let mut read = [Slot::default(); packet_slots::BURST];
-        let mut left = most;
-        while left != 0 {
-            let asked = left.min(read.len());
-            // SAFETY: called with the gate open: the port runs, and we are its one user.
-            let waiting = unsafe { slots.read(&mut read[..asked]) };
-            if waiting == 0 {
-                return;
-            }
-            let first = into.len();
-            self.burst(cache, waiting, into);
-            let came = &mut into[first..];
-            slots.put(&read[..came.len()], came, self.times);
-            if came.len() < asked {
-                return;
-            }
-            left -= came.len();
-        }
+        Some(Self { handle, completes_checksums, wakes })
     }
 
     /// To be called with the gate open.
@@ -140,12 +119,60 @@ impl TxHandle {
     pub(crate) fn take(
         queue: &Arc<Queue>,
         sink: impl FnOnce() -> Option<Sink>,
-        rings: &Arc<PacketRings>,
+        takes_large: bool,
+        counts: &Arc<CutCounts>,
     ) -> Option<Self> {
         let handle = Handle::take(queue, sink)?;
-        let patience = if rings.are_none() { 0 } else { PATIENT_PASSES };
-        Some(Self { handle, rings: Arc::clone(rings), patience, passes_left: 0 })
+        Some(Self { handle, takes_large, counts: Arc::clone(counts), pieces: Vec::new() })
     }
+
+    /// Sends packets of which some are large, and may have to be cut. To be called with the gate
+    /// open.
+    #[cold]
+    fn transmit_large(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+        while !packets.is_empty() {
+            let stays = |packet: &PacketBuf| match cut_of(packet) {
+                Some(cut) => self.takes_large && cut.is_plain(),
+                None => true,
+            };
+            let count = packets.iter().take_while(|packet| stays(packet)).count();
+            if count != 0 {
+                let mut whole = packets.take_front(count);
+                self.handle.way.transmit(cache, &mut whole);
+                self.lose(cache, whole);
+            }
+            if let Some(packet) = packets.pop() {
+                self.cut(cache, &packet);
+                cache.release_one(packet);
+            }
+        }
+    }
+
+    /// Sends what a large frame is cut into.
+    fn cut(&mut self, cache: &mut dyn PacketCache, packet: &PacketBuf) {
+        let Some(cut) = cut_of(packet) else { return };
+        let mut pieces = core::mem::take(&mut self.pieces);
+        let made = sockets::cut_into(&cut, packet.bytes(), cache, &mut pieces);
+        self.counts.cut.fetch_add(1, Ordering::Relaxed);
+        self.counts.lost.fetch_add((cut.packets() - made) as u64, Ordering::Relaxed);
+        Burst::offer(&mut pieces, |burst| self.handle.way.transmit(cache, burst));
+        self.lose(cache, Burst::of(&mut pieces));
+        self.pieces = pieces;
+    }
+
+    /// What the port did not take: there is no way back for it, as others went by its place.
+    fn lose(&self, cache: &mut dyn PacketCache, packets: Burst<'_>) {
+        if !packets.is_empty() {
+            self.counts.lost.fetch_add(packets.len() as u64, Ordering::Relaxed);
+            cache.release(packets);
+        }
+    }
+}
+
+/// How a packet is to be cut, if it is large.
+fn cut_of(packet: &PacketBuf) -> Option<Cut> {
+    let large = packet.large()?;
+    Cut::new(packet.bytes(), Some(large.transport.into()), large.size.into())
 }
 
 impl RxQueue for RxHandle {
@@ -155,10 +182,7 @@ impl RxQueue for RxHandle {
             return;
         }
         let first = into.len();
-        match self.slots.clone() {
-            None => self.burst(cache, most, into),
-            Some(slots) => self.receive_by_slots(&slots, cache, most, into),
-        }
+        self.burst(cache, most, into);
         self.handle.queue.gate.leave();
         if self.completes_checksums {
             for packet in &mut into[first..] {
@@ -173,46 +197,52 @@ impl RxQueue for RxHandle {
         if !gate.enter() {
             return Wakes::Unseen;
         }
+        let wakes = match &mut self.handle.way {
+            Source::Ours(ours) => ours.before_rest(),
+            Source::Dpdk { .. } => self.wakes,
+        };
         gate.leave();
-        self.wakes
+        wakes
+    }
+
+    fn after_rest(&mut self) {
+        if let Source::Ours(ours) = &mut self.handle.way {
+            ours.after_rest();
+        }
+    }
+}
+
+impl Sink {
+    /// To be called with the gate open.
+    #[inline(always)]
+    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+        match self {
+            Self::Dpdk { port, queue } => {
+                thread::register();
+                let list = packets.as_ptr().cast::<*mut Mbuf>().cast_mut();
+                let count = packets.len().min(usize::from(u16::MAX)) as u16;
+                // SAFETY: the gate is open, as said: the port runs and has this queue, and we are
+                // its one user. Drivers read the list and own the buffers of its first `taken`
+                // slots.
+                let taken = unsafe { ffi::volley_tx_burst(*port, *queue, list, count) };
+                let _the_drivers = packets.take_front(usize::from(taken));
+            }
+            Self::Ours(ours) => ours.transmit(cache, packets),
+        }
     }
 }
 
 impl TxQueue for TxHandle {
     #[inline]
     fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
-        let Handle { queue, way } = &mut self.handle;
-        if !queue.gate.enter() {
+        if !self.handle.queue.gate.enter() {
             return;
         }
-        match way {
-            Sink::Dpdk { port, queue } => {
-                thread::register();
-                let list = packets.as_ptr().cast::<*mut Mbuf>().cast_mut();
-                let count = packets.len().min(usize::from(u16::MAX)) as u16;
-                // SAFETY: as above; drivers read the list and own the buffers of its first `taken`
-                // slots.
-                let taken = unsafe { ffi::volley_tx_burst(*port, *queue, list, count) };
-                let _the_drivers = packets.take_front(usize::from(taken));
-            }
-            Sink::Ours(ours) => ours.transmit(cache, packets),
+        if packets.iter().any(PacketBuf::may_be_large) {
+            self.transmit_large(cache, packets);
+        } else {
+            self.handle.way.transmit(cache, packets);
         }
-        queue.gate.leave();
-        self.passes_left = self.patience;
-    }
-
-    #[inline]
-    fn push(&mut self) {
-        let Self { handle: Handle { queue, .. }, rings, patience, passes_left } = self;
-        if *passes_left > 1 {
-            *passes_left -= 1;
-        } else if *passes_left == 1 && queue.gate.enter() {
-            *passes_left = if rings.push() { *patience } else { 0 };
-            queue.gate.leave();
-        }
-    }
-
-    fn must_push(&self) -> bool {
-        self.passes_left != 0
+        self.handle.queue.gate.leave();
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  cards      the driver writes into the packet      rte_eth_read_clock, or else the card's IEEE 1588 clock
-//!  af_packet  the kernel's, by `packet_slots`        CLOCK_REALTIME
+//!  af_packet  the kernel's, by crate `sockets`       CLOCK_REALTIME
 //! ```
 
 use packet::PacketBuf;
@@ -37,11 +37,6 @@ impl ReceiveTimes {
         let offset = usize::try_from(offset).ok()?;
         let inside = offset.is_multiple_of(8) && offset + 8 <= packet::MBUF_HEADER_BYTES;
         (code == 0 && inside).then_some(Self { offset, flag })
-    }
-
-    #[cfg(test)]
-    pub(crate) fn at(offset: usize, flag: u64) -> Self {
-        Self { offset, flag }
     }
 
     /// When the port received this packet, in ticks of its clock; none if it did not say.

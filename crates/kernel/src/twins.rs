@@ -10,7 +10,7 @@
 use crate::twin::{Twin, TwinState, TwinTraffic};
 use crate::{KernelError, Namespace, Waker};
 use nodes::tables::{Injected, Injector, ToTwin};
-use packet::{PacketCache, Pool};
+use packet::{PacketBuf, PacketCache, Pool};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use wire::cut::Cut;
 
 /// Frames read of one tap before it is the next one's turn.
 const BURST: usize = 64;
@@ -223,13 +224,18 @@ impl Carrier {
     fn write(&mut self) {
         while let Ok(ToTwin { interface, packet }) = self.packets.try_recv() {
             if let Some((tap, traffic)) = self.taps.get(&interface) {
-                let written = rustix::io::write(tap, packet.bytes());
-                let counter = if written.is_ok() { &traffic.to_kernel } else { &traffic.refused };
-                counter.fetch_add(1, Ordering::Relaxed);
-                if let Err(error) = written {
-                    let fault = "twin-refused";
-                    tracing::warn!(fault, interface, %error, "the kernel refused a twin's packet");
-                }
+                let give = |frame: &[u8]| {
+                    let written = rustix::io::write(tap, frame);
+                    let refused = written.is_err();
+                    let counter = if refused { &traffic.refused } else { &traffic.to_kernel };
+                    counter.fetch_add(1, Ordering::Relaxed);
+                    if let Err(error) = written {
+                        let fault = "twin-refused";
+                        let what = "the kernel refused a twin's packet";
+                        tracing::warn!(fault, interface, %error, "{what}");
+                    }
+                };
+                for_each_piece(&packet, give);
             }
             self.cache.release_one(packet);
         }
@@ -260,5 +266,48 @@ impl Carrier {
             counter.fetch_add(1, Ordering::Relaxed);
         }
         (self.told)();
+    }
+}
+
+/// What the kernel is to get of a packet: itself, or what it is cut into where it is a large one,
+/// of which a tap without offloads knows nothing.
+fn for_each_piece(packet: &PacketBuf, mut give: impl FnMut(&[u8])) {
+    let cut = packet.large().and_then(|large| {
+        Cut::new(packet.bytes(), Some(large.transport.into()), large.size.into())
+    });
+    let Some(cut) = cut else { return give(packet.bytes()) };
+    let mut piece = vec![0; cut.longest()];
+    for number in 0..cut.packets() {
+        if let Some(length) = cut.write(packet.bytes(), number, &mut piece) {
+            give(&piece[..length]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::{HeapPool, Large};
+    use wire::craft;
+
+    #[test]
+    fn a_large_frame_reaches_a_twin_in_packets_of_its_link() {
+        let frame = craft::ethernet([2; 6], [4; 6])
+            .ipv4([10, 0, 0, 1], [10, 0, 0, 2])
+            .tcp(1, 22)
+            .payload(&[7; 3000])
+            .build();
+        let pool = HeapPool::new(1, 9000).unwrap();
+        let mut cache = pool.cache();
+        let mut packet = cache.copy_of(&frame).unwrap();
+        let lengths = |packet: &PacketBuf| {
+            let mut lengths = Vec::new();
+            for_each_piece(packet, |piece| lengths.push(piece.len()));
+            lengths
+        };
+        assert_eq!(lengths(&packet), [3054]);
+        assert!(packet.set_large(Some(Large { transport: 34, payload: 54, size: 1400 })));
+        assert_eq!(lengths(&packet), [1454, 1454, 254]);
+        cache.release_one(packet);
     }
 }

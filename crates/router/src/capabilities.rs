@@ -175,10 +175,10 @@ mod tests {
         assert_eq!(with("[port.a]\nkind = \"memory\"\n"), "");
         assert_eq!(with("[port.a]\nkind = \"tap\"\ndevice = \"t0\"\n"), "net_admin");
         let packet = "[port.a]\nkind = \"af_packet\"\ndevice = \"t0\"\n";
-        assert_eq!(with(packet), "net_admin net_raw ipc_lock");
+        assert_eq!(with(packet), "net_admin net_raw");
         assert_eq!(
             with(&format!("{packet}twin = {{ netns = \"frr\" }}\n")),
-            "net_admin net_raw ipc_lock sys_admin"
+            "net_admin net_raw sys_admin"
         );
         assert_eq!(with("[port.a]\nkind = \"memory\"\ntwin = true\n"), "net_admin");
         let card = "[port.a]\nkind = \"pci\"\naddress = \"0000:00:05.0\"\n";

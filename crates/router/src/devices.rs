@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Bytes of an mbuf's header, private area, headroom and slack, beside the frame.
 const BUFFER_OVERHEAD_BYTES: u64 = 128 + 64 + 128 + 64;
 /// What DPDK's drivers take beside the packet pool: rings, their own state.
-const DRIVER_MIB: u64 = 64;
+const DRIVER_MIB: u64 = 64 + dpdk::LARGE_POOL_MIB;
 
 /// The source of all buffers and ports.
 pub(crate) struct Devices {

@@ -137,6 +137,8 @@ impl Ports {
             options.mtu = Some(self.max_frame_bytes - 18);
         }
         let mut port = Port::open(&self.eal, spec, options).map_err(refused(&name))?;
+        // What is counted and timed are frames of the link.
+        port.keep_whole(false);
         port.start().map_err(refused(&name))?;
         let gone = || Error::Port { port: name.clone(), reason: "it has no queue".into() };
         let tx = port.tx(0).ok_or_else(gone)?;

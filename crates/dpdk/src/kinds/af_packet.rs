@@ -1,21 +1,22 @@
-//! `af_packet`: a Linux device through packet sockets.
-//!
-//! What DPDK's driver of it does not do is in `packet_sockets`, `packet_rings`, `packet_slots` and
-//! `offloads`.
+//! `af_packet`: a Linux device through packet sockets. Its driver is ours (crate `sockets`): DPDK's
+//! takes a packet at a time, and knows nothing of what Linux says of one.
 
-use crate::Error;
-use crate::arguments::Arguments;
-use crate::device::{Device, Shape};
-use crate::driver::Driver;
-use crate::eth_dev::EthDev;
-use crate::kind::{Attendant, Kind, MtuOf};
-use crate::linux::LinuxDevice;
-use crate::packet_rings::PacketRings;
-use crate::packet_slots::{PacketSlots, RingShape};
+use crate::arguments::check_device;
+use crate::device::Shape;
+use crate::driver::{Driver, Failed, Queues, Sink, Source};
+use crate::interface_request::{ioctl, request, socket};
+use crate::kind::{Kind, MtuOf};
+use crate::large_pool;
+use crate::link::Link;
 use crate::privilege::Right;
-use packet::Wakes;
+use crate::receive_times::ReceiveTimes;
+use crate::stats::PortStats;
+use crate::{DpdkPool, Error, PortClock, PortFacts, PortOptions};
+use packet::Pool;
+use sockets::{Counters, PacketPort, Stamp};
 use std::fmt;
-use std::sync::Arc;
+use std::io;
+use std::os::fd::OwnedFd;
 
 /// A Linux device through packet sockets. The kernel keeps seeing its packets, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,33 +25,30 @@ pub struct AfPacket {
     pub device: String,
 }
 
+/// What a device that only Linux knows tells of its speed, as DPDK's driver does.
+const SPEED_MBPS: u32 = 10_000;
+/// Sockets that share a device, at most (`linux/if_packet.h`).
+const MOST_QUEUES: u16 = 256;
+
 impl Kind for AfPacket {
     fn name(&self) -> &'static str {
         "af_packet"
     }
 
     fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
-        let RingShape { slots, slot_bytes } = ring(shape);
-        let arguments = Arguments::default()
-            .device("iface", &self.device)?
-            .with("qpairs", shape.queues)
-            .with("blocksz", slot_bytes * SLOTS_A_BLOCK)
-            .with("framesz", slot_bytes)
-            .with("framecnt", slots)
-            .with("qdisc_bypass", 0);
-        let alone = shape.queues == 1;
-        Ok(EthDev::of(Device { alone, ..Device::of_driver("net_af_packet", arguments) }))
+        check_device(&self.device)?;
+        Ok(Box::new(PacketSockets { device: self.device.clone(), shape, opened: None }))
     }
 
     fn rights(&self) -> &'static [Right] {
-        &[Right::NetRaw, Right::IpcLock]
+        &[Right::NetRaw]
     }
 
     fn linux_device(&self) -> Option<&str> {
         Some(&self.device)
     }
 
-    fn has_room_for_program(&self) -> bool {
+    fn takes_large(&self) -> bool {
         true
     }
 
@@ -58,17 +56,8 @@ impl Kind for AfPacket {
         true
     }
 
-    fn leaves_out_checksums(&self) -> bool {
-        true
-    }
-
-    /// DPDK takes this driver's largest frame for 1518 bytes.
     fn mtu_is_of(&self) -> MtuOf {
         MtuOf::Linux
-    }
-
-    fn attendant(&self) -> Box<dyn Attendant> {
-        Box::new(Sockets::default())
     }
 }
 
@@ -78,74 +67,202 @@ impl fmt::Display for AfPacket {
     }
 }
 
-/// The packet sockets of an open port.
-#[derive(Default)]
-struct Sockets {
-    rings: Arc<PacketRings>,
+/// The driver of one port.
+struct PacketSockets {
+    device: String,
+    shape: Shape,
+    opened: Option<Opened>,
 }
 
-impl Attendant for Sockets {
-    fn opened(&mut self, linux: Option<&LinuxDevice>) {
-        if let Some(linux) = linux {
-            self.rings = Arc::new(PacketRings::on(linux.index()));
+struct Opened {
+    /// To ask the device by, in the namespace that it is in.
+    socket: OwnedFd,
+    port: PacketPort,
+    large: Option<DpdkPool>,
+    times: Option<ReceiveTimes>,
+}
+
+fn number(error: io::Error) -> i32 {
+    -error.raw_os_error().unwrap_or(libc::EINVAL)
+}
+
+impl PacketSockets {
+    fn opened(&self) -> Result<&Opened, i32> {
+        self.opened.as_ref().ok_or(-libc::ENODEV)
+    }
+
+    fn index(&self, socket: &OwnedFd) -> io::Result<u32> {
+        let mut asked = request(&self.device);
+        // SAFETY: reads the name and writes the index.
+        unsafe {
+            ioctl(socket, libc::SIOCGIFINDEX, &mut asked)?;
+            Ok(asked.ifr_ifru.ifru_ifindex as u32)
         }
     }
+}
 
-    fn stopping(&mut self) {
-        self.rings.let_go();
+impl Driver for PacketSockets {
+    fn open(&mut self, options: &PortOptions) -> Result<PortFacts, i32> {
+        let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(number)?;
+        let if_index = self.index(&socket).map_err(number)?;
+        let Shape { queues, mtu, descriptors: slots } = self.shape;
+        let queues = queues.min(MOST_QUEUES);
+        let port = PacketPort::open(if_index, sockets::Shape { queues, mtu, slots });
+        let port = port.map_err(number)?;
+        port.keep_whole(options.peer_offloads);
+        let times = options.receive_times.then(ReceiveTimes::register).flatten();
+        // Who wants them cut has no use for the room.
+        let large = options.peer_offloads.then(|| large_pool::shared(&options.pool)).flatten();
+        self.opened = Some(Opened { socket, port, large, times });
+        Ok(PortFacts {
+            driver: "af_packet".to_owned(),
+            max_rx_queues: MOST_QUEUES,
+            max_tx_queues: MOST_QUEUES,
+            max_mtu: u16::MAX,
+            rss: true,
+            if_index,
+            socket: -1,
+        })
     }
 
-    fn rings(&self) -> Arc<PacketRings> {
-        Arc::clone(&self.rings)
+    fn configure(&mut self, _: Queues, _: &PortOptions) -> Result<Queues, Failed> {
+        let action = || "set up its queues".to_owned();
+        let opened = self.opened().map_err(|code| Failed { action: action(), code })?;
+        Ok(Queues { rx: opened.port.queues(), tx: opened.port.queues() })
     }
 
-    fn wakes(&self, queue: u16) -> Wakes {
-        self.rings.socket(queue).map_or(Wakes::Unseen, Wakes::Readable)
+    fn start(&mut self) -> Result<(), i32> {
+        self.opened()?.port.start().map_err(number)
     }
 
-    fn packet_slots(&self, shape: Shape) -> Vec<Option<PacketSlots>> {
-        let inodes = self.rings.inodes().into_iter();
-        inodes.map(|inode| PacketSlots::of(inode, ring(shape))).collect()
+    fn stop(&mut self) -> Result<(), i32> {
+        self.opened()?.port.stop().map_err(number)
     }
 
-    fn tells_times(&self) -> bool {
-        true
+    fn close(&mut self) {
+        self.opened = None;
+    }
+
+    fn source(&self, queue: u16) -> Option<Source> {
+        let opened = self.opened.as_ref()?;
+        let stamp =
+            opened.times.map(|times| -> Stamp { Box::new(move |to, at| times.put(to, at)) });
+        let large = opened.large.as_ref().map(DpdkPool::cache);
+        Some(Source::Ours(Box::new(opened.port.receiver(queue, large, stamp)?)))
+    }
+
+    fn sink(&self, queue: u16) -> Option<Sink> {
+        Some(Sink::Ours(Box::new(self.opened.as_ref()?.port.sender(queue)?)))
+    }
+
+    /// Linux tells of the device itself (`linux`).
+    fn link(&self) -> Result<Link, i32> {
+        self.opened()?;
+        Ok(Link { up: true, speed_mbps: Some(SPEED_MBPS), full_duplex: true, ..Link::default() })
+    }
+
+    fn stats(&self) -> Result<PortStats, i32> {
+        let port = &self.opened()?.port;
+        let (received, sent) = (sum(port.received()), sum(port.sent()));
+        Ok(PortStats {
+            rx_packets: received.packets,
+            rx_bytes: received.bytes,
+            rx_missed: port.missed() + received.lost,
+            rx_errors: received.wrong,
+            rx_no_buffers: received.no_buffers,
+            tx_packets: sent.packets,
+            tx_bytes: sent.bytes,
+            tx_errors: sent.wrong,
+        })
+    }
+
+    /// The names that DPDK has for what all its drivers count, and ours.
+    fn extended_stats(&self) -> Result<Vec<(String, u64)>, i32> {
+        let (port, all) = (&self.opened()?.port, self.stats()?);
+        let named = [
+            ("rx_good_packets", all.rx_packets),
+            ("tx_good_packets", all.tx_packets),
+            ("rx_good_bytes", all.rx_bytes),
+            ("tx_good_bytes", all.tx_bytes),
+            ("rx_missed_errors", all.rx_missed),
+            ("rx_errors", all.rx_errors),
+            ("tx_errors", all.tx_errors),
+            ("rx_mbuf_allocation_errors", all.rx_no_buffers),
+            ("rx_large_frames", sum(port.received()).large),
+            ("tx_large_frames", sum(port.sent()).large),
+        ];
+        let mut stats: Vec<_> =
+            named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        for (queue, counters) in port.received().enumerate() {
+            stats.push((format!("rx_q{queue}_packets"), counters.packets));
+            stats.push((format!("rx_q{queue}_bytes"), counters.bytes));
+            stats.push((format!("rx_q{queue}_errors"), counters.wrong));
+        }
+        for (queue, counters) in port.sent().enumerate() {
+            stats.push((format!("tx_q{queue}_packets"), counters.packets));
+            stats.push((format!("tx_q{queue}_bytes"), counters.bytes));
+        }
+        Ok(stats)
+    }
+
+    fn mac(&self) -> Result<[u8; 6], i32> {
+        let mut asked = request(&self.device);
+        // SAFETY: reads the name and writes the address.
+        let data = unsafe {
+            ioctl(&self.opened()?.socket, libc::SIOCGIFHWADDR, &mut asked).map_err(number)?;
+            asked.ifr_ifru.ifru_hwaddr.sa_data
+        };
+        Ok(core::array::from_fn(|n| data[n] as u8))
+    }
+
+    fn set_mac(&mut self, address: [u8; 6]) -> Result<(), i32> {
+        let mut asked = request(&self.device);
+        let mut place = libc::sockaddr { sa_family: libc::ARPHRD_ETHER, sa_data: [0; 14] };
+        for (to, from) in place.sa_data.iter_mut().zip(address) {
+            *to = from as libc::c_char;
+        }
+        asked.ifr_ifru.ifru_hwaddr = place;
+        // SAFETY: the request is ours and has its address set.
+        unsafe { ioctl(&self.opened()?.socket, libc::SIOCSIFHWADDR, &mut asked) }.map_err(number)
+    }
+
+    /// Linux has it (`MtuOf::Linux`).
+    fn mtu(&self) -> Result<u16, i32> {
+        Err(-libc::ENOTSUP)
+    }
+
+    fn set_mtu(&mut self, _: u16) -> Result<(), i32> {
+        Err(-libc::ENOTSUP)
+    }
+
+    fn offers_times(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.times.is_some())
+    }
+
+    fn clock(&self) -> Option<PortClock> {
+        Some(PortClock::Realtime)
+    }
+
+    fn read_clock(&self, clock: PortClock) -> Result<u64, i32> {
+        clock.read(0)
+    }
+
+    fn keep_whole(&self, keep: bool) {
+        if let Some(opened) = &self.opened {
+            opened.port.keep_whole(keep);
+        }
     }
 }
 
-/// The receive ring of a packet socket; that for sending is as large.
-fn ring(shape: Shape) -> RingShape {
-    let slot_bytes = slot_bytes(shape.mtu);
-    RingShape { slots: slots(shape.descriptors, slot_bytes), slot_bytes }
-}
-
-/// A slot of a packet socket's ring holds a header of its own, the frame, and a tag to spare. Its
-/// size is a quarter of something in pages, as the driver knows no gap at a block's end; and the
-/// driver wants the port's buffers to hold all of it but 32 bytes.
-fn slot_bytes(mtu: u16) -> u32 {
-    const HEADER_BYTES: u32 = 66;
-    (HEADER_BYTES + 14 + 4 + u32::from(mtu)).next_multiple_of(1024).max(2048)
-}
-
-/// Linux allocates a ring in blocks.
-const SLOTS_A_BLOCK: u32 = 4;
-
-/// A host bursts as fast as it can copy while we may be waiting for its core: 4096 usual frames.
-const RING_BYTES: u32 = 8 << 20;
-
-fn slots(descriptors: Option<u16>, slot_bytes: u32) -> u32 {
-    let wanted = descriptors.map_or(RING_BYTES / slot_bytes, u32::from);
-    wanted.max(1).next_multiple_of(SLOTS_A_BLOCK)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slots_of_packet_sockets_hold_the_mtu_and_fill_blocks() {
-        let sizes = [1500, 1964, 1965, 9000, u16::MAX].map(slot_bytes);
-        assert_eq!(sizes, [2048, 2048, 3072, 9216, 66_560]);
-        assert_eq!([None, Some(0), Some(9)].map(|wanted| slots(wanted, 2048)), [4096, 4, 12]);
+impl fmt::Display for PacketSockets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "af_packet,{}", self.device)
     }
+}
+
+fn sum(queues: impl Iterator<Item = Counters>) -> Counters {
+    queues.fold(Counters::default(), |mut sum, counters| {
+        sum += counters;
+        sum
+    })
 }

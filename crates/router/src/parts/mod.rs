@@ -114,6 +114,7 @@ parts! {
     allow: Allowing, makes: [], hears: [],
     policers: Policers, makes: [Policers], hears: [],
     mirrors: Mirroring, makes: [Mirrors], hears: [],
+    whole_frames: WholeFrames, makes: [], hears: [],
     redirects: Redirecting, makes: [], hears: [BetterWay BetterWay6],
     // What is for ourselves.
     icmp: IcmpRates, makes: [Icmp], hears: [],

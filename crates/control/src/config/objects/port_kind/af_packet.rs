@@ -9,8 +9,8 @@ object! {
     pub struct AfPacket {
         /// Name in the kernel
         pub device: DeviceName as "veth0",
-        /// Whether the other end may be a Linux host that leaves checksums and cutting to a card;
-        /// off is cheaper
+        /// Whether frames of up to 64 KiB, which a Linux host at the other end leaves uncut, pass
+        /// whole; off, they are cut as they come
         pub peer_offloads: bool = true,
     }
 }

@@ -1,0 +1,34 @@
+//! The kernel's links through packet sockets: in batches, and with frames of up to 64 KiB kept
+//! whole.
+//!
+//! ```text
+//!  port      the sockets of one device: opened, started, stopped; counts: what they did
+//!  socket    one of them and what it is told; ring: where the kernel puts what comes
+//!  receive   out of the ring, and from the socket what is longer than a slot
+//!  transmit  many packets a call
+//!  virtio    what Linux says of a frame's checksum and of how it is to be cut (virtio 1.3, 5.1.6)
+//!  large     a large frame cut into buffers
+//! ```
+//! Measured before it was built, a relay between two veths in C (`docs/links.md` has the numbers):
+//! a ring (TPACKET_V2) for frames that fit a slot, the socket's own queue for those that do not,
+//! and `sendmmsg`. A ring of blocks (TPACKET_V3) hands its packets over when a block is full or a
+//! millisecond is over; `recvmmsg` takes twice as long for small frames; a ring for sending
+//! (PACKET_TX_RING) hands pages of it to the receiver and takes them back before that has read
+//! them.
+// Memory that the kernel writes, and calls of it.
+#![allow(unsafe_code)]
+
+mod counts;
+mod large;
+mod port;
+mod receive;
+mod ring;
+mod socket;
+mod transmit;
+pub mod virtio;
+
+pub use counts::Counters;
+pub use large::cut_into;
+pub use port::{PacketPort, Shape};
+pub use receive::{Receiver, Stamp};
+pub use transmit::Sender;
