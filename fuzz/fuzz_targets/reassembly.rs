@@ -24,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
 /// `said`: which family and datagram, where, how long, and whether more follow.
 fn piece(said: &[u8]) -> Vec<u8> {
     let (offset, more) =
-        (usize::from(said[1]) * 8 | usize::from(said[2] & 3) << 14, said[2] & 4 != 0);
+        ((usize::from(said[1]) * 8) | (usize::from(said[2] & 3) << 14), said[2] & 4 != 0);
     let (identification, payload) = (said[0] >> 5, vec![said[2] >> 3; usize::from(said[3]) * 4]);
     if said[0] & 1 == 0 {
         let packet = craft::ipv4(Ipv4Addr::LOCALHOST, Ipv4Addr::BROADCAST).protocol(17);

@@ -47,6 +47,8 @@ impl Scheduler<u64> for Nothing {
         Err(sent)
     }
 
+    fn spend(&mut self, _: u64) {}
+
     fn take_given_back(&mut self) -> Option<Sent<u64>> {
         None
     }

@@ -11,7 +11,7 @@ const A6: [u16; 8] = [0xfd00, 0, 0, 0, 0, 0, 0, 1];
 const B6: [u16; 8] = [0xfd00, 0, 0, 0, 0, 0, 0, 2];
 
 fn payload(range: std::ops::Range<usize>) -> Vec<u8> {
-    range.map(|n| (n * 7 >> 3) as u8).collect()
+    range.map(|n| ((n * 7) >> 3) as u8).collect()
 }
 
 fn link() -> Craft<craft::Ethernet> {
