@@ -17,6 +17,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// How long a router that is being killed may take to let go of the folder: its devices are closed
+/// before.
+const ENDS: Duration = Duration::from_secs(1);
+
 /// See the module.
 #[derive(Default)]
 pub struct Left {
@@ -43,7 +47,7 @@ impl Left {
     /// Reads what there is.
     pub fn read(path: &Path, keep: Duration) -> Self {
         let mut left = Self::default();
-        let folder = match Folder::open(path) {
+        let folder = match Folder::open_within(path, ENDS) {
             Ok(folder) => folder,
             Err(error) => {
                 left.problem = Some((path.to_owned(), error));

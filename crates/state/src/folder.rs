@@ -8,9 +8,12 @@ use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The longest file that is read: more than any table holds.
 const MOST_BYTES: u64 = 1 << 30;
+/// Between two looks whether it is free.
+const LOOK: Duration = Duration::from_millis(5);
 /// Rights of the folder, and of files in it.
 const FOLDER_MODE: Mode = Mode::RWXU;
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -40,9 +43,25 @@ impl Folder {
         match rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Self { folder, path: path.to_owned() }),
             Err(rustix::io::Errno::WOULDBLOCK) => {
-                Err(refuse("another router keeps its state there"))
+                let why = "another router keeps its state there";
+                Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The same; a router that is being killed has a while to let go of it.
+    pub fn open_within(path: &Path, patience: Duration) -> io::Result<Self> {
+        let end = Instant::now() + patience;
+        loop {
+            match Self::open(path) {
+                Err(error)
+                    if error.kind() == io::ErrorKind::ResourceBusy && Instant::now() < end =>
+                {
+                    std::thread::sleep(LOOK);
+                }
+                outcome => return outcome,
+            }
         }
     }
 
@@ -187,7 +206,13 @@ pub(crate) mod tests {
         assert_eq!(mode & 0o777, 0o700);
         let second = Folder::open(&path).unwrap_err().to_string();
         assert_eq!(second, "another router keeps its state there");
-        drop(folder);
+        // The one that has it ends meanwhile.
+        let ends = std::thread::spawn(move || {
+            std::thread::sleep(LOOK);
+            drop(folder);
+        });
+        drop(Folder::open_within(&path, Duration::from_secs(60)).unwrap());
+        ends.join().unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o777)).unwrap();
         let open = Folder::open(&path).unwrap_err().to_string();
         assert_eq!(open, "others may write it: mode 777");

@@ -178,7 +178,8 @@ impl Keeping {
         self.snapshot(core);
         while self.kept.is_some() && !self.count(core) {}
         if let Some(mut kept) = self.kept.take() {
-            kept.log.turn(core, &kept.keeper);
+            // A log that is being written anew is whole before it goes.
+            while kept.log.turn(core, &kept.keeper) {}
         }
     }
 }

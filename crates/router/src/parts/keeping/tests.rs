@@ -238,7 +238,7 @@ fn a_log_is_written_anew_when_it_says_much_that_is_no_more_so() {
     turn_until(&mut first, &place.0, |left| {
         left.routes
             .as_ref()
-            .is_some_and(|(routes, _)| routes.entries < 20_000 && routes.len() == 4000)
+            .is_some_and(|(routes, _)| routes.entries < 50_000 && routes.len() == 4000)
     });
     drop(first);
     let second = start(&place.0, TEXT);
