@@ -6,6 +6,7 @@
 kernel=/usr/bin/linux.uml
 modules=/usr/lib/uml/modules
 [ -x $kernel ] && [ -d $modules ] || skip "user-mode-linux is missing"
+! has -w amx_tile /proc/cpuinfo || cannot "user-mode Linux 6.1 does not run on processors with AMX"
 hosts
 ip -n "$r" link del v2
 on "$r" ip tuntap add ut0 mode tap || skip "no tap devices"

@@ -41,6 +41,13 @@ pub(crate) fn find() -> Option<(PathBuf, PathBuf)> {
     (kernel.exists() && modules.exists()).then_some((kernel, modules))
 }
 
+/// It sets its programs' registers by ptrace, and knows none of AMX: there the host's kernel refuses
+/// that (EFAULT).
+pub(crate) fn runs_here() -> bool {
+    let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    !processor.split_whitespace().any(|flag| flag == "amx_tile")
+}
+
 /// Boots, plays and reads the traces; the log goes into the failure's message.
 pub(crate) fn play(kernel: &Path, modules: &Path, experiments: &[Experiment]) -> Vec<Trace> {
     let work = std::env::temp_dir().join(format!("sched-uml-{}", std::process::id()));

@@ -3,7 +3,7 @@
 //!
 //! Needs the package `user-mode-linux`, iproute2 and python3. Without the package the test says so
 //! and passes, except where `CI` is set: there it fails. `SCHED_UML_ROOT` names a folder that the
-//! package was unpacked into, if not installed.
+//! package was unpacked into, if not installed. On a processor that it cannot run on, it says so.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod boot;
@@ -23,6 +23,10 @@ fn the_schedulers_do_as_linux_does() {
         eprintln!("SKIPPED: {missing} (apt-get install user-mode-linux)");
         return;
     };
+    if !boot::runs_here() {
+        eprintln!("SKIPPED: user-mode Linux 6.1 does not run on processors with AMX");
+        return;
+    }
     let mut left = experiments::all();
     let mut failures = Vec::new();
     // A stall of the machine can spoil a run: what failed is played again, five times at most.
