@@ -1,0 +1,93 @@
+//! A flow, and what it counted.
+
+use crate::key::{Key, Sparse};
+use openflow::action::Program;
+use openflow::{Action, Match};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Packets and bytes, and when the last came. Workers add, anybody reads.
+#[derive(Default, Debug)]
+pub struct Counters {
+    packets: AtomicU64,
+    bytes: AtomicU64,
+    used_ns: AtomicU64,
+}
+
+impl Counters {
+    /// So many more, the last of them at this time.
+    pub fn add(&self, packets: u64, bytes: u64, now_ns: u64) {
+        self.packets.fetch_add(packets, Relaxed);
+        self.bytes.fetch_add(bytes, Relaxed);
+        self.used_ns.fetch_max(now_ns, Relaxed);
+    }
+
+    /// Packets and bytes.
+    pub fn get(&self) -> (u64, u64) {
+        (self.packets.load(Relaxed), self.bytes.load(Relaxed))
+    }
+
+    /// When the last packet came; 0: none did.
+    pub fn used_ns(&self) -> u64 {
+        self.used_ns.load(Relaxed)
+    }
+}
+
+/// One row of a table. What changes is another flow in its place, with the same counters.
+#[derive(Clone, Debug)]
+pub struct Flow {
+    /// Its table.
+    pub table: u8,
+    /// Its priority.
+    pub priority: u16,
+    /// For which packets.
+    pub matching: Match,
+    /// What it does.
+    pub program: Program,
+    /// Its cookie.
+    pub cookie: u64,
+    /// Seconds without packets after which it goes; 0: it stays.
+    pub idle: u16,
+    /// Seconds after which it goes; 0: it stays.
+    pub hard: u16,
+    /// [`openflow::message::flag`].
+    pub flags: u16,
+    /// Which go first.
+    pub importance: u16,
+    /// When it came.
+    pub created_ns: u64,
+    /// When it was changed last.
+    pub modified_ns: u64,
+    /// What it counted.
+    pub counters: Arc<Counters>,
+    /// The match as words.
+    pub(crate) key: Sparse,
+}
+
+impl Flow {
+    /// A flow that nothing went through yet.
+    pub fn new(table: u8, priority: u16, matching: Match, program: Program) -> Self {
+        let (key, mask) = Key::of_match(&matching);
+        let key = Sparse::of(&key, mask.sparse().into());
+        Self {
+            table,
+            priority,
+            matching,
+            program,
+            cookie: 0,
+            idle: 0,
+            hard: 0,
+            flags: 0,
+            importance: 0,
+            created_ns: 0,
+            modified_ns: 0,
+            counters: Arc::default(),
+            key,
+        }
+    }
+
+    /// Whether it is a condition of conjunctions, and no flow of its own.
+    pub(crate) fn is_soft(&self) -> bool {
+        matches!(self.program.first(), Some(Action::Conjunction(_)))
+    }
+}

@@ -1,0 +1,88 @@
+//! What a packet is, as far as flows can tell: words of fields, in the order in which they are
+//! looked at.
+//!
+//! ```text
+//!  0..22 beside the packet │ 22..25 Ethernet │ 25..35 network │ 35 transport
+//! ```
+//! A mask has the same form: the bits that matter.
+
+/// Words of a key.
+pub const WORDS: usize = 36;
+/// Where each stage of a lookup ends.
+pub(crate) const STAGES: [usize; 4] = [22, 25, 35, WORDS];
+/// The first word that depends on the packet, not on what tables told each other.
+pub(crate) const FIRST_OF_PACKET: usize = 21;
+
+/// See the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Key {
+    /// The words.
+    pub words: [u64; WORDS],
+}
+
+impl Default for Key {
+    fn default() -> Self {
+        Self { words: [0; WORDS] }
+    }
+}
+
+impl Key {
+    /// Marks bits that matter.
+    pub(crate) fn mark(&mut self, sparse: &[(u8, u64)]) {
+        for &(word, bits) in sparse {
+            self.words[usize::from(word)] |= bits;
+        }
+    }
+
+    /// The words that are not zero.
+    pub(crate) fn sparse(&self) -> Box<[(u8, u64)]> {
+        let words = self.words.iter().enumerate().filter(|(_, bits)| **bits != 0);
+        words.map(|(word, bits)| (word as u8, *bits)).collect()
+    }
+
+    /// A number of what the packet itself is: equal for equal packets.
+    #[inline]
+    pub fn hash_of_packet(&self) -> u64 {
+        let words = &self.words[FIRST_OF_PACKET..];
+        words.iter().fold(0x9e37_79b9_7f4a_7c15, |hash, word| mix(hash, *word))
+    }
+}
+
+/// One word more of a hash.
+#[inline]
+pub(crate) fn mix(hash: u64, word: u64) -> u64 {
+    let product = u128::from(hash ^ word ^ 0x2545_f491_4f6c_dd1d) * 0x9e37_79b9_7f4a_7c15;
+    (product as u64) ^ (product >> 64) as u64
+}
+
+/// Some words of a key: those that a mask has, each with the mask and the value under it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sparse {
+    /// Word and mask.
+    pub mask: std::sync::Arc<[(u8, u64)]>,
+    /// The values, in the same order.
+    pub values: Box<[u64]>,
+}
+
+impl Sparse {
+    /// What a key has under a mask.
+    pub(crate) fn of(key: &Key, mask: std::sync::Arc<[(u8, u64)]>) -> Self {
+        let values = mask.iter().map(|(word, bits)| key.words[usize::from(*word)] & bits).collect();
+        Self { mask, values }
+    }
+
+    /// Whether a key has the same under the mask.
+    #[inline]
+    pub fn matches(&self, key: &Key) -> bool {
+        let same = |(&(word, bits), value): (&(u8, u64), &u64)| {
+            key.words[usize::from(word)] & bits == *value
+        };
+        self.mask.iter().zip(&self.values).all(same)
+    }
+}
+
+/// The hash of what a key has under a mask.
+#[inline]
+pub(crate) fn hash_under(key: &Key, mask: &[(u8, u64)], start: u64) -> u64 {
+    mask.iter().fold(start, |hash, &(word, bits)| mix(hash, key.words[usize::from(word)] & bits))
+}

@@ -1,0 +1,41 @@
+//! The flow switch without devices: what flows match and do, and caches of what they came to.
+//!
+//! ```text
+//!  frame ─▶ Key ─▶ Cache (exact ─▶ megaflows) ─────────────────────────▶ Verdict: steps, counters
+//!                      └ a miss ─▶ Translation over a Snapshot ─▶ Verdict + mask ─┘
+//!  flow_mods ─▶ Tables ─▶ Snapshot: shares all that did not change
+//! ```
+//! A [`Snapshot`] is a value: who publishes it to other threads shares its parts with what it
+//! writes next, so that a change copies the way to what changed and nothing else. Nothing that
+//! looks up takes a lock or changes what others see, counters aside. A [`Cache`] is one thread's
+//! own. All memory is bounded by what the caller allows.
+#![forbid(unsafe_code)]
+
+mod cache;
+mod classifier;
+mod edit;
+mod extract;
+mod flow;
+mod groups;
+mod key;
+mod meter;
+#[cfg(test)]
+mod naive;
+mod place;
+mod snapshot;
+mod steps;
+mod translate;
+mod trie;
+
+pub use cache::{Cache, Found};
+pub use classifier::Classifier;
+pub use edit::{MOST_GROWTH, push_vlan_into, write_field};
+pub use extract::extract;
+pub use flow::{Counters, Flow};
+pub use groups::Group;
+pub use key::{Key, Sparse, WORDS};
+pub use meter::Meter;
+pub use place::has_field;
+pub use snapshot::{PortEntry, Snapshot, Table};
+pub use steps::{Step, Told, Verdict};
+pub use translate::{translate, translate_actions};

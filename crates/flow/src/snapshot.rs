@@ -1,0 +1,58 @@
+//! All that decides about packets of a bridge, as a value that others may hold while the next is
+//! written.
+
+use crate::classifier::Classifier;
+use crate::flow::Counters;
+use crate::groups::Group;
+use crate::meter::Meter;
+use openflow::PortNumber;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A port, as tables see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PortEntry {
+    /// Floods go there.
+    pub floods: bool,
+    /// Something may be sent to it: it is up, and not forbidden.
+    pub sends: bool,
+    /// What it receives counts.
+    pub receives: bool,
+    /// Its link is there.
+    pub is_live: bool,
+}
+
+/// A table, and what it counted.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Its flows.
+    pub flows: Classifier,
+    /// Packets that it was looked up for: of what flows matched, those flows tell.
+    pub misses: Arc<Counters>,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Which value it is: what was found in another may be wrong in this one.
+    pub generation: u64,
+    /// Tables with flows, by number.
+    pub tables: BTreeMap<u8, Arc<Table>>,
+    /// Groups.
+    pub groups: Arc<BTreeMap<u32, Arc<Group>>>,
+    /// Meters.
+    pub meters: Arc<BTreeMap<u32, Arc<Meter>>>,
+    /// Ports.
+    pub ports: Arc<BTreeMap<PortNumber, PortEntry>>,
+    /// Whether pieces of packets are dropped.
+    pub drops_fragments: bool,
+    /// Whether packets that no flow matches go to controllers: of 1.0.
+    pub misses_go_to_controllers: bool,
+}
+
+impl Snapshot {
+    /// A table to change.
+    pub fn table_mut(&mut self, number: u8) -> &mut Table {
+        Arc::make_mut(self.tables.entry(number).or_default())
+    }
+}

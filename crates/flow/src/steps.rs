@@ -1,0 +1,73 @@
+//! What tables came to: what is done to a packet, in order, and who counts it.
+
+use crate::flow::Counters;
+use crate::key::Key;
+use openflow::message::FlowMod;
+use openflow::{Field, Match, PortNumber};
+use std::sync::Arc;
+
+/// One thing that is done to a packet.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Step {
+    /// A copy of it leaves by a port.
+    Output(PortNumber),
+    /// A copy of it goes where an ordinary bridge would have it.
+    Normal,
+    /// Bits of a field become these.
+    Set(Field, u128, u128),
+    /// A tag of this kind and content in front.
+    PushVlan(u16, u16),
+    /// The first tag away.
+    PopVlan,
+    /// The queue of what leaves next.
+    Queue(Option<u32>),
+    /// Through a meter of this number: what is too much ends here.
+    Meter(u32),
+    /// Somebody is told.
+    Tell(Arc<Told>),
+}
+
+/// What the control side is told.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Told {
+    /// Controllers get the packet.
+    Packet {
+        /// Bytes of it, at most.
+        max_len: u16,
+        /// Which controller.
+        controller: u16,
+        /// Why.
+        reason: u8,
+        /// The table of the flow that says so.
+        table: u8,
+        /// Its cookie.
+        cookie: u64,
+        /// What is known beside the packet.
+        metadata: Match,
+    },
+    /// A flow was learned.
+    Learned(FlowMod),
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Verdict {
+    /// What is done.
+    pub steps: Box<[Step]>,
+    /// Who counts its packets.
+    pub counters: Box<[Arc<Counters>]>,
+    /// The bits of a packet that decided.
+    pub mask: Key,
+    /// Some action could not be done: what came before it was.
+    pub is_cut: bool,
+}
+
+impl Verdict {
+    /// The port, where all that is done is to send by one.
+    pub fn sole_output(&self) -> Option<PortNumber> {
+        match *self.steps {
+            [Step::Output(port)] => Some(port),
+            _ => None,
+        }
+    }
+}

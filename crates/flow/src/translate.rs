@@ -1,0 +1,581 @@
+//! A packet's way through the tables: what is done to it, and which of its bits decided.
+//!
+//! ```text
+//!  key ─▶ table 0 ─▶ actions ─▶ goto, resubmit ─▶ … ─▶ action set ─▶ Verdict
+//! ```
+//! Bits are marked when they are looked at as the packet brought them; what an action wrote decides
+//! nothing about packets to come. It ends after a bounded number of look-ups, whatever flows say.
+
+use crate::flow::{Counters, Flow};
+use crate::groups::flow_hash;
+use crate::key::Key;
+use crate::place::has_field;
+use crate::snapshot::Snapshot;
+use crate::steps::{Step, Told, Verdict};
+use openflow::action::{Ct, Learn, Program, learn};
+use openflow::message::{Command, FlowMod, GroupKind, reason};
+use openflow::{Action, Field, Machine, Match, PortNumber, Sub, port};
+use std::sync::Arc;
+
+/// Look-ups inside look-ups.
+const DEEPEST: u32 = 64;
+/// Look-ups of a packet, and steps.
+const MOST: usize = 4096;
+
+/// What a snapshot does with a packet.
+pub fn translate(snapshot: &Snapshot, key: &Key) -> Verdict {
+    let mut it = Translation::new(snapshot, key.clone());
+    let in_port = key.get(Field::InPort) as PortNumber;
+    let is_dropped = snapshot.drops_fragments && key.get(Field::IpFrag) != 0;
+    if !is_dropped && snapshot.ports.get(&in_port).is_some_and(|port| port.receives) {
+        it.look_up(0);
+        it.end_set();
+    }
+    it.verdict()
+}
+
+/// What a list of actions does with a packet: of a controller's.
+pub fn translate_actions(snapshot: &Snapshot, key: &Key, actions: &[Action]) -> Verdict {
+    let mut it = Translation::new(snapshot, key.clone());
+    it.is_told = true;
+    it.run(actions);
+    it.verdict()
+}
+
+struct Translation<'s> {
+    snapshot: &'s Snapshot,
+    /// As it is by now.
+    key: Key,
+    /// What decided, of what came.
+    mask: Key,
+    /// What actions wrote: no bit of these came.
+    written: Key,
+    steps: Vec<Step>,
+    counters: Vec<Arc<Counters>>,
+    stack: Vec<(u128, u16)>,
+    /// Tags behind the one that can be told, of those that were pushed.
+    tags: Vec<u128>,
+    /// The action set.
+    set: Program,
+    table: u8,
+    cookie: u64,
+    next: Option<u8>,
+    depth: u32,
+    lookups: usize,
+    reason: u8,
+    is_over: bool,
+    is_cut: bool,
+    /// The packet is a controller's.
+    is_told: bool,
+}
+
+impl<'s> Translation<'s> {
+    fn new(snapshot: &'s Snapshot, key: Key) -> Self {
+        let mut mask = Key::default();
+        for field in [Field::InPort, Field::RecircId, Field::EthType, Field::IpFrag] {
+            mask.set(field, field.ones(), field.ones());
+        }
+        Self {
+            snapshot,
+            key,
+            mask,
+            written: Key::default(),
+            steps: Vec::new(),
+            counters: Vec::new(),
+            stack: Vec::new(),
+            tags: Vec::new(),
+            set: Program::new(),
+            table: 0,
+            cookie: 0,
+            next: None,
+            depth: 0,
+            lookups: 0,
+            reason: reason::ACTION,
+            is_over: false,
+            is_cut: false,
+            is_told: false,
+        }
+    }
+
+    fn verdict(mut self) -> Verdict {
+        // What is set behind the last copy that leaves is set for nobody.
+        let leaves = |step: &Step| {
+            matches!(step, Step::Output(_) | Step::Normal | Step::Tell(_) | Step::Meter(_))
+        };
+        let end = self.steps.iter().rposition(leaves).map_or(0, |at| at + 1);
+        self.steps.truncate(end);
+        Verdict {
+            steps: self.steps.into(),
+            counters: self.counters.into(),
+            mask: self.mask,
+            is_cut: self.is_cut,
+        }
+    }
+
+    /// Bits of a field decide.
+    fn see(&mut self, field: Field, bits: u128) {
+        let mut seen = Key::default();
+        seen.set(field, bits, bits);
+        self.see_all(&seen);
+    }
+
+    fn see_all(&mut self, seen: &Key) {
+        for ((mask, seen), written) in
+            self.mask.words.iter_mut().zip(&seen.words).zip(&self.written.words)
+        {
+            *mask |= seen & !written;
+        }
+    }
+
+    /// Whether the packet has a field, which its kind decides.
+    fn has(&mut self, field: Field) -> bool {
+        if field.needs() != openflow::Needs::Nothing {
+            self.see(Field::EthType, Field::EthType.ones());
+            self.see(Field::IpProto, Field::IpProto.ones());
+            self.see(Field::VlanTci, 0x1000);
+        }
+        has_field(&self.key, field)
+    }
+
+    fn put(&mut self, step: Step) {
+        if self.steps.len() < MOST {
+            self.steps.push(step);
+        } else {
+            self.cut();
+        }
+    }
+
+    /// Something cannot be done: the packet goes no further.
+    fn cut(&mut self) {
+        (self.is_cut, self.is_over) = (true, true);
+    }
+
+    fn set_silently(&mut self, field: Field, value: u128, mask: u128) {
+        self.key.set(field, value, mask);
+        self.written.set(field, mask, mask);
+    }
+
+    /// Looks up in a table, and in those that flows go on to.
+    fn look_up(&mut self, first: u8) {
+        let (table, cookie) = (self.table, self.cookie);
+        let mut next = Some(first);
+        while let Some(number) = next.take() {
+            self.lookups += 1;
+            if self.lookups > MOST {
+                self.cut();
+                break;
+            }
+            self.table = number;
+            let Some(flow) = self.find(number) else {
+                self.miss(number);
+                break;
+            };
+            self.counters.push(Arc::clone(&flow.counters));
+            self.cookie = flow.cookie;
+            let before = self.next.take();
+            // A flow that matches nothing and is last is what OpenFlow calls a miss.
+            self.reason = match flow.priority == 0 && flow.matching.fields().is_empty() {
+                true => reason::NO_MATCH,
+                false => reason::ACTION,
+            };
+            self.run(&flow.program);
+            next = self.next.take();
+            self.next = before;
+            if self.is_over {
+                break;
+            }
+        }
+        (self.table, self.cookie) = (table, cookie);
+    }
+
+    fn find(&mut self, number: u8) -> Option<Arc<Flow>> {
+        let table = self.snapshot.tables.get(&number)?;
+        let mut seen = Key::default();
+        let found = table.flows.find(&self.key, &mut seen).cloned();
+        self.see_all(&seen);
+        found
+    }
+
+    fn miss(&mut self, number: u8) {
+        if let Some(table) = self.snapshot.tables.get(&number) {
+            self.counters.push(Arc::clone(&table.misses));
+        }
+        if self.snapshot.misses_go_to_controllers && self.depth == 0 {
+            (self.reason, self.cookie) = (reason::NO_MATCH, u64::MAX);
+            self.controller(128, 0, reason::NO_MATCH);
+        }
+    }
+
+    fn run(&mut self, actions: &[Action]) {
+        for action in actions {
+            if self.is_over {
+                return;
+            }
+            action.run(self);
+        }
+    }
+
+    fn end_set(&mut self) {
+        if self.is_over || self.set.is_empty() {
+            return;
+        }
+        let set = std::mem::take(&mut self.set);
+        let place = |action: &Action| match action {
+            Action::PopVlan(_) => 0,
+            Action::PushVlan(_) => 1,
+            Action::DecTtl(_) => 2,
+            Action::SetQueue(_) => 4,
+            Action::Group(_) => 5,
+            Action::Output(_) | Action::OutputReg(_) => 6,
+            _ => 3,
+        };
+        let has_group = set.iter().any(|action| matches!(action, Action::Group(_)));
+        self.reason = reason::ACTION_SET;
+        for wanted in 0..7 {
+            // A group takes the output's place.
+            if wanted == 6 && has_group {
+                break;
+            }
+            for action in set.iter().filter(|action| place(action) == wanted) {
+                if !self.is_over {
+                    action.run(self);
+                }
+            }
+        }
+    }
+
+    /// Leaves by a real port, if it may.
+    fn send(&mut self, number: PortNumber, may_return: bool) {
+        let is_back = number == self.in_port() && !may_return;
+        if !is_back && self.snapshot.ports.get(&number).is_some_and(|port| port.sends) {
+            self.put(Step::Output(number));
+        }
+    }
+
+    fn in_port(&self) -> PortNumber {
+        self.key.get(Field::InPort) as PortNumber
+    }
+
+    /// Does something whose changes to the packet are taken back: by setting what was there, which
+    /// then decides, too.
+    fn aside(&mut self, act: impl FnOnce(&mut Self)) {
+        let (key, written, start) = (self.key.clone(), self.written.clone(), self.steps.len());
+        let (stack, set, tags) = (self.stack.clone(), self.set.clone(), self.tags.clone());
+        act(self);
+        let changes: Vec<Step> = self.steps[start..].to_vec();
+        // What is set back to what came is as it came again.
+        self.written = written;
+        self.undo(&key, &changes, &tags);
+        (self.stack, self.set, self.tags, self.is_over) = (stack, set, tags, self.is_cut);
+        // Registers are as they were; what came in them did not change.
+        self.key = key;
+    }
+
+    /// Steps that make the packet what it was.
+    fn undo(&mut self, before: &Key, changes: &[Step], tags: &[u128]) {
+        let moves_tags =
+            changes.iter().any(|step| matches!(step, Step::PushVlan(..) | Step::PopVlan));
+        let mut fields: Vec<Field> = Vec::new();
+        for step in changes {
+            match step {
+                Step::Set(field, ..) if !fields.contains(field) => fields.push(*field),
+                Step::Queue(_) => self.put(Step::Queue(None)),
+                _ => {}
+            }
+        }
+        if moves_tags {
+            let tag_before = before.get(Field::VlanTci);
+            self.see(Field::VlanTci, 0xffff);
+            let has_tag = self.key.get(Field::VlanTci) & 0x1000 != 0;
+            (0..self.tags.len() + usize::from(has_tag)).for_each(|_| self.put(Step::PopVlan));
+            let outer = Some(tag_before).filter(|tag| tag & 0x1000 != 0);
+            for tag in tags.iter().copied().chain(outer) {
+                self.put(Step::PushVlan(0x8100, tag as u16));
+            }
+        }
+        for field in fields {
+            let is_tag = matches!(field, Field::VlanTci | Field::VlanVid | Field::VlanPcp);
+            if !(is_tag && moves_tags) {
+                self.see(field, field.ones());
+                self.put(Step::Set(field, before.get(field), field.ones()));
+            }
+        }
+    }
+}
+
+impl Machine for Translation<'_> {
+    fn read(&mut self, sub: Sub) -> u128 {
+        if !self.has(sub.field) {
+            return 0;
+        }
+        self.see(sub.field, sub.mask());
+        (self.key.get(sub.field) & sub.mask()) >> sub.offset
+    }
+
+    fn write(&mut self, field: Field, value: u128, mask: u128) {
+        if !self.has(field) {
+            return;
+        }
+        let (value, mask) = match field {
+            // A tag is pushed and popped; its content alone is set.
+            Field::VlanTci if self.key.get(Field::VlanTci) & 0x1000 == 0 => {
+                self.see(Field::VlanTci, 0x1000);
+                if value & 0x1000 != 0 {
+                    self.push_vlan(0x8100);
+                }
+                (value, mask & 0xefff)
+            }
+            Field::VlanTci if mask & 0x1000 != 0 && value & 0x1000 == 0 => {
+                self.pop_vlan();
+                return;
+            }
+            Field::VlanTci | Field::VlanVid => (value, mask & !0x1000),
+            _ => (value, mask),
+        };
+        if mask == 0 || matches!(field, Field::VlanTci) && self.key.get(Field::VlanTci) & 0x1000 == 0 {
+            return;
+        }
+        self.set_silently(field, value, mask);
+        if crate::edit::is_of_packet(field) {
+            self.put(Step::Set(field, value & mask, mask));
+        }
+    }
+
+    fn output(&mut self, number: PortNumber, max_len: u16) {
+        match number {
+            port::IN_PORT => self.send(self.in_port(), true),
+            port::TABLE if self.is_told => {
+                self.is_told = false;
+                self.look_up(0);
+                self.end_set();
+            }
+            port::TABLE | port::NONE => {}
+            port::NORMAL => self.put(Step::Normal),
+            port::FLOOD | port::ALL => {
+                let all = Arc::clone(&self.snapshot.ports);
+                let is_all = number == port::ALL;
+                for (to, entry) in all.iter() {
+                    if is_all || entry.floods {
+                        self.send(*to, false);
+                    }
+                }
+            }
+            port::CONTROLLER => self.controller(max_len, 0, self.reason),
+            _ => self.send(number, false),
+        }
+    }
+
+    fn controller(&mut self, max_len: u16, controller: u16, reason: u8) {
+        let mut metadata = Match::any();
+        metadata.set(Field::InPort, self.key.get(Field::InPort), Field::InPort.ones());
+        let beside = [Field::Metadata, Field::TunId, Field::PktMark];
+        let registers = (0..16).filter_map(Field::register);
+        for field in beside.into_iter().chain(registers) {
+            let value = self.key.get(field);
+            if value != 0 {
+                metadata.set(field, value, field.ones());
+            }
+            self.see(field, field.ones());
+        }
+        let (table, cookie) = (self.table, self.cookie);
+        let told = Told::Packet { max_len, controller, reason, table, cookie, metadata };
+        self.put(Step::Tell(Arc::new(told)));
+    }
+
+    fn group(&mut self, number: u32) {
+        let Some(group) = self.snapshot.groups.get(&number).cloned() else { return };
+        if self.depth >= DEEPEST {
+            return self.cut();
+        }
+        let ports = Arc::clone(&self.snapshot.ports);
+        let is_alive = |it: &openflow::message::Bucket| {
+            it.watch_port == port::NONE || ports.get(&it.watch_port).is_some_and(|it| it.is_live)
+        };
+        let chosen: Vec<usize> = match group.kind {
+            GroupKind::All => (0..group.buckets.len()).collect(),
+            GroupKind::Indirect => vec![0],
+            GroupKind::FastFailover => group.buckets.iter().position(is_alive).into_iter().collect(),
+            GroupKind::Select => {
+                let mut seen = Key::default();
+                let hash = flow_hash(&self.key, &mut seen);
+                self.see_all(&seen);
+                group.select(hash, is_alive).into_iter().collect()
+            }
+        };
+        self.counters.push(Arc::clone(&group.counters));
+        self.depth += 1;
+        let reason = std::mem::replace(&mut self.reason, reason::GROUP);
+        for at in chosen {
+            self.counters.push(Arc::clone(&group.bucket_counters[at]));
+            self.aside(|it| {
+                // A bucket is an action set.
+                it.set = Program::new();
+                it.write_actions(&group.buckets[at].actions);
+                it.end_set();
+            });
+        }
+        (self.reason, self.depth) = (reason, self.depth - 1);
+    }
+
+    fn meter(&mut self, meter: u32) {
+        self.put(Step::Meter(meter));
+    }
+
+    fn queue(&mut self, queue: Option<u32>) {
+        self.put(Step::Queue(queue));
+    }
+
+    fn dec_ttl(&mut self, controllers: &[u16]) -> bool {
+        if !self.has(Field::IpTtl) {
+            return true;
+        }
+        let ttl = self.read(Sub::whole(Field::IpTtl));
+        if ttl > 1 {
+            self.write(Field::IpTtl, ttl - 1, 0xff);
+            return true;
+        }
+        for controller in controllers {
+            self.controller(u16::MAX, *controller, reason::INVALID_TTL);
+        }
+        false
+    }
+
+    fn dec_mpls_ttl(&mut self) -> bool {
+        self.cut();
+        false
+    }
+
+    fn push_vlan(&mut self, tpid: u16) {
+        // A second tag would hide the first, whose bits then decide.
+        self.see(Field::VlanTci, 0xffff);
+        let had = self.key.get(Field::VlanTci);
+        let tci = if had & 0x1000 != 0 { had } else { 0x1000 };
+        if had & 0x1000 != 0 {
+            self.tags.push(had);
+        }
+        self.put(Step::PushVlan(tpid, tci as u16));
+        self.set_silently(Field::VlanTci, tci, 0xffff);
+    }
+
+    fn pop_vlan(&mut self) {
+        self.see(Field::VlanTci, 0x1000);
+        if self.key.get(Field::VlanTci) & 0x1000 != 0 {
+            self.put(Step::PopVlan);
+            let behind = self.tags.pop().unwrap_or(0);
+            self.set_silently(Field::VlanTci, behind, 0xffff);
+        }
+    }
+
+    fn push_mpls(&mut self, _: u16) {
+        self.cut();
+    }
+
+    fn pop_mpls(&mut self, _: u16) {
+        self.cut();
+    }
+
+    fn resubmit(&mut self, table: Option<u8>, as_port: Option<PortNumber>) {
+        if self.depth >= DEEPEST {
+            return self.cut();
+        }
+        let own = self.key.get(Field::InPort);
+        if let Some(number) = as_port {
+            self.key.set(Field::InPort, number.into(), 0xffff);
+        }
+        self.depth += 1;
+        let next = self.next.take();
+        self.look_up(table.unwrap_or(self.table));
+        (self.next, self.depth) = (next, self.depth - 1);
+        self.key.set(Field::InPort, own, 0xffff);
+    }
+
+    fn on_copy(&mut self, actions: &[Action]) {
+        if self.depth >= DEEPEST {
+            return self.cut();
+        }
+        self.depth += 1;
+        self.aside(|it| it.run(actions));
+        self.depth -= 1;
+    }
+
+    fn learn(&mut self, learn: &Learn) {
+        let mut matching = Match::any();
+        let mut program = Program::new();
+        for spec in &learn.specs {
+            let value = match spec.from {
+                learn::From::Value(value) => value,
+                learn::From::Packet(sub) => self.read(sub),
+            };
+            match spec.to {
+                learn::To::Match(sub) => matching.set(sub.field, value << sub.offset, sub.mask()),
+                learn::To::Load(sub) => {
+                    let (field, mask) = (sub.field, sub.mask());
+                    let value = value << sub.offset;
+                    let set = openflow::action::SetField { field, value, mask, is_load: true };
+                    program.push(set.into());
+                }
+                learn::To::Output => {
+                    if let Ok(number) = PortNumber::try_from(value) {
+                        program.push(openflow::action::Output::to(number).into());
+                    }
+                }
+            }
+        }
+        let mut added = FlowMod::add(learn.table, learn.priority, matching, program);
+        added.command = Command::ModifyStrict;
+        (added.idle, added.hard, added.cookie) = (learn.idle, learn.hard, learn.cookie);
+        added.flags = learn.flags & 1;
+        self.put(Step::Tell(Arc::new(Told::Learned(added))));
+    }
+
+    fn track(&mut self, _: &Ct) {
+        self.cut();
+    }
+
+    fn untrack(&mut self) {
+        for field in [Field::CtState, Field::CtZone, Field::CtMark, Field::CtLabel] {
+            self.set_silently(field, 0, field.ones());
+        }
+    }
+
+    fn push(&mut self, sub: Sub) {
+        let value = self.read(sub);
+        if self.stack.len() < 64 {
+            self.stack.push((value, sub.bits));
+        }
+    }
+
+    fn pop(&mut self, sub: Sub) {
+        if let Some((value, _)) = self.stack.pop() {
+            self.write(sub.field, value << sub.offset & sub.mask(), sub.mask());
+        }
+    }
+
+    fn write_actions(&mut self, actions: &[Action]) {
+        for action in actions {
+            let is_same = |had: &Action| match (had, action) {
+                (Action::SetField(one), Action::SetField(other)) => one.field == other.field,
+                _ => std::mem::discriminant(had) == std::mem::discriminant(action),
+            };
+            self.set.retain(|had| !is_same(had));
+            self.set.push(action.clone());
+        }
+    }
+
+    fn clear_actions(&mut self) {
+        self.set.clear();
+    }
+
+    fn goto_table(&mut self, table: u8) {
+        self.next = Some(table);
+    }
+
+    fn end_timeouts(&mut self, _: u16, _: u16) {}
+
+    fn exit(&mut self) {
+        self.is_over = true;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+use super::*;
+use crate::extract::{extract, tests::udp};
+use crate::groups::Group;
+use crate::snapshot::PortEntry;
+use openflow::action::{
+    ClearActions, CloneActions, DecTtl, Exit, GotoTable, Meter, Output, Resubmit, SetField,
+    SetVlan, WriteActions,
+};
+use openflow::message::Bucket;
+
+fn world(flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
+    let mut it = Snapshot::default();
+    let port = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    it.ports = Arc::new((1..5).map(|number| (number, port)).collect());
+    for (table, priority, matching, program) in flows {
+        it.table_mut(table).flows.insert(Arc::new(Flow::new(table, priority, matching, program)));
+    }
+    it
+}
+
+fn packet() -> Key {
+    let mut key = Key::default();
+    extract(&udp(7, 53), 1, &mut key);
+    key
+}
+
+fn steps(flows: Vec<(u8, u16, Match, Program)>) -> Vec<Step> {
+    translate(&world(flows), &packet()).steps.to_vec()
+}
+
+fn to(port: u16) -> Action {
+    Output::to(port).into()
+}
+
+#[test]
+fn tables_lead_to_tables_and_metadata_decides() {
+    let reg = Match::any().with(Field::Reg0, 5);
+    let flows = vec![
+        (0, 1, Match::any(), vec![SetField::whole(Field::Reg0, 5).into(), GotoTable { table: 3 }.into()]),
+        (3, 9, reg, vec![to(2)]),
+        (3, 1, Match::any(), vec![to(3)]),
+    ];
+    let verdict = translate(&world(flows), &packet());
+    assert_eq!(*verdict.steps, [Step::Output(2)]);
+    // What a table wrote does not decide about packets.
+    assert_eq!((verdict.mask.get(Field::Reg0), verdict.counters.len()), (0, 2));
+}
+
+#[test]
+fn floods_leave_out_where_it_came_in_and_in_port_does_not() {
+    let all = steps(vec![(0, 1, Match::any(), vec![to(port::FLOOD)])]);
+    assert_eq!(all, [2, 3, 4].map(Step::Output));
+    assert_eq!(steps(vec![(0, 1, Match::any(), vec![to(1)])]), []);
+    assert_eq!(steps(vec![(0, 1, Match::any(), vec![to(port::IN_PORT)])]), [Step::Output(1)]);
+}
+
+#[test]
+fn a_clone_changes_nothing_for_what_follows() {
+    let set = SetField::whole(Field::UdpDst, 9);
+    let inside = vec![set.into(), to(2)];
+    let found = steps(vec![(0, 1, Match::any(), vec![CloneActions { actions: inside }.into(), to(3)])]);
+    let back = Step::Set(Field::UdpDst, 53, 0xffff);
+    assert_eq!(found, [Step::Set(Field::UdpDst, 9, 0xffff), Step::Output(2), back, Step::Output(3)]);
+}
+
+#[test]
+fn the_action_set_takes_place_at_the_end_in_its_own_order() {
+    let write = WriteActions { actions: vec![to(2), SetVlan::Vid(5).into(), to(3)] };
+    let flows = vec![
+        (0, 1, Match::any(), vec![write.clone().into(), GotoTable { table: 1 }.into()]),
+        (1, 1, Match::any(), vec![to(4)]),
+    ];
+    let tag = [Step::PushVlan(0x8100, 0x1000), Step::Set(Field::VlanTci, 5, 0xfff)];
+    let [push, set] = tag;
+    assert_eq!(steps(flows), [Step::Output(4), push, set, Step::Output(3)]);
+    assert_eq!(steps(vec![(0, 1, Match::any(), vec![write.into(), ClearActions.into()])]), []);
+}
+
+#[test]
+fn resubmissions_end_and_exit_ends_all() {
+    let again = Resubmit { port: None, table: None };
+    let verdict = translate(&world(vec![(0, 1, Match::any(), vec![again.into(), to(2)])]), &packet());
+    assert!(verdict.is_cut);
+    let two = Resubmit { port: None, table: Some(2) };
+    let flows = vec![
+        (0, 1, Match::any(), vec![two.into(), to(2)]),
+        (2, 1, Match::any(), vec![to(3), Exit.into(), to(4)]),
+    ];
+    assert_eq!(steps(flows), [Step::Output(3)]);
+    let as_port = Resubmit { port: Some(4), table: Some(2) };
+    let flows = vec![
+        (0, 1, Match::any(), vec![as_port.into(), to(2)]),
+        (2, 1, Match::any().with(Field::InPort, 4), vec![to(3)]),
+    ];
+    assert_eq!(steps(flows), [3, 2].map(Step::Output));
+}
+
+#[test]
+fn a_packet_without_time_to_live_goes_to_controllers() {
+    let dec = || Action::from(DecTtl { controllers: vec![] });
+    let found = steps(vec![(0, 1, Match::any(), vec![dec(), to(2)])]);
+    assert_eq!(found, [Step::Set(Field::IpTtl, 63, 0xff), Step::Output(2)]);
+    let (mut key, flows) = (packet(), vec![(0, 1, Match::any(), vec![dec(), to(2)])]);
+    key.set(Field::IpTtl, 1, 0xff);
+    let verdict = translate(&world(flows), &key);
+    let [Step::Tell(told)] = &*verdict.steps else { panic!("{:?}", verdict.steps) };
+    assert!(matches!(**told, Told::Packet { reason: reason::INVALID_TTL, .. }));
+    assert_eq!(verdict.mask.get(Field::IpTtl), 0xff);
+}
+
+#[test]
+fn groups_send_to_all_one_or_the_first_alive() {
+    let bucket = |id: u32, port: u16| Bucket {
+        id, weight: 1, watch_port: port, watch_group: None,
+        actions: vec![SetField::whole(Field::EthDst, id.into()).into(), to(port)],
+    };
+    let mut it = world(vec![(0, 1, Match::any(), vec![openflow::action::Group { group: 7 }.into()])]);
+    let buckets = vec![bucket(0, 2), bucket(1, 3)];
+    let set = |kind: GroupKind, it: &mut Snapshot| {
+        let group = Arc::new(Group::new(kind, buckets.clone(), 0));
+        it.groups = Arc::new([(7, group)].into());
+    };
+    let outputs = |it: &Snapshot, key: &Key| {
+        let sent = |step: &Step| if let Step::Output(port) = step { Some(*port) } else { None };
+        translate(it, key).steps.iter().filter_map(sent).collect::<Vec<_>>()
+    };
+    set(GroupKind::All, &mut it);
+    assert_eq!(outputs(&it, &packet()), [2, 3]);
+    // The second copy has the address that its own bucket says, the packet is whole before it.
+    let steps = translate(&it, &packet()).steps.to_vec();
+    assert!(matches!(steps[2], Step::Set(Field::EthDst, 0x0200_0000_0009, _)));
+    set(GroupKind::FastFailover, &mut it);
+    assert_eq!(outputs(&it, &packet()), [2]);
+    Arc::make_mut(&mut it.ports).get_mut(&2).unwrap().is_live = false;
+    assert_eq!(outputs(&it, &packet()), [3]);
+    set(GroupKind::Select, &mut it);
+    Arc::make_mut(&mut it.ports).get_mut(&2).unwrap().is_live = true;
+    let (mut seen, mut key) = ([0; 5], packet());
+    for port in 0..200 {
+        key.set(Field::UdpDst, port, 0xffff);
+        let [one] = outputs(&it, &key)[..] else { panic!() };
+        seen[usize::from(one)] += 1;
+        assert_eq!(outputs(&it, &key), [one]);
+    }
+    assert!(seen[2] > 50 && seen[3] > 50, "{seen:?}");
+}
+
+#[test]
+fn what_is_set_for_nobody_is_not_done_and_meters_are() {
+    let set = SetField::whole(Field::UdpDst, 9);
+    assert_eq!(steps(vec![(0, 1, Match::any(), vec![to(2), set.into()])]), [Step::Output(2)]);
+    assert_eq!(
+        steps(vec![(0, 1, Match::any(), vec![Meter { meter: 3 }.into(), to(2)])]),
+        [Step::Meter(3), Step::Output(2)]
+    );
+}
+
+#[test]
+fn a_packet_that_is_tracked_goes_no_further_and_that_is_told() {
+    let ct = Ct {
+        flags: 0, zone: openflow::action::ct::Zone::Number(1), table: Some(1), helper: 0,
+        actions: vec![],
+    };
+    let verdict = translate(&world(vec![(0, 1, Match::any(), vec![ct.into(), to(2)])]), &packet());
+    assert!(verdict.is_cut && verdict.steps.is_empty());
+}
