@@ -79,7 +79,8 @@ impl Hasher for Taken {
     }
 }
 
-/// Where a packet's megaflow is: its place, and a tag of 12 bits that proves that it is still there.
+/// Where a packet's megaflow is: its place, and a tag of 12 bits that tells whether it is still
+/// there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found(pub u32);
 

@@ -3,8 +3,8 @@
 //! ```text
 //!  Ethernet │ tag │ IPv4, IPv6 or ARP │ TCP, UDP, SCTP, ICMP
 //! ```
-//! A checksum changes by what changed (RFC 1624), so one that was wrong stays wrong; one of UDP over
-//! IPv4 that is not there stays away.
+//! A checksum changes by what changed (RFC 1624), so one that was wrong stays wrong; one of
+//! UDP over IPv4 that is not there stays away.
 
 use openflow::Field;
 

@@ -3,7 +3,8 @@
 use crate::key::Key;
 use openflow::{Field, Match};
 
-/// The lowest bit in a word; fields of 128 bits take the next word, too, which has their lower half.
+/// The lowest bit in a word; fields of 128 bits take the next word, too, which has their lower
+/// half.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) word: u8,

@@ -1,0 +1,96 @@
+//! A bridge of flows: its tables, ports and settings.
+
+use crate::connection::Event;
+use crate::ports::OpenPort;
+use flow::{Snapshot, Verdict};
+use openflow::PortNumber;
+use openflow::message::PortStats;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Flows of a bridge, at most: about 700 bytes each.
+pub const MOST_FLOWS: usize = 1_000_000;
+
+/// What a bridge stands in.
+pub trait World {
+    /// What a port counted. Its number and age are the bridge's to say.
+    fn port_stats(&self, port: PortNumber) -> Option<PortStats>;
+    /// Does to a packet what was decided.
+    fn send(&mut self, frame: &[u8], in_port: PortNumber, verdict: &Verdict);
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Bridge {
+    pub(crate) name: String,
+    pub(crate) datapath: u64,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) ports: BTreeMap<PortNumber, OpenPort>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) is_changed: bool,
+    pub(crate) flows: usize,
+    /// Flows that may end by themselves.
+    pub(crate) timed: usize,
+    pub(crate) fragments: u16,
+    pub(crate) generation: Option<u64>,
+}
+
+impl Bridge {
+    /// A bridge that does what an ordinary one does (`is_secure`: nothing), until it is told
+    /// otherwise.
+    pub fn new(name: &str, mac: [u8; 6], is_secure: bool, now_ns: u64) -> Self {
+        let datapath = mac.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let mut it = Self {
+            name: name.to_owned(),
+            datapath,
+            snapshot: Snapshot::default(),
+            ports: BTreeMap::new(),
+            events: Vec::new(),
+            is_changed: true,
+            flows: 0,
+            timed: 0,
+            fragments: 0,
+            generation: None,
+        };
+        if !is_secure {
+            it.add_usual_flow(now_ns);
+        }
+        it
+    }
+
+    /// How many flows.
+    pub fn len(&self) -> usize {
+        self.flows
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.flows == 0
+    }
+
+    /// The value for workers, if it changed since it was asked for last.
+    pub fn take_snapshot(&mut self) -> Option<Snapshot> {
+        if !std::mem::take(&mut self.is_changed) {
+            return None;
+        }
+        self.snapshot.generation += 1;
+        Some(self.snapshot.clone())
+    }
+
+    /// As workers have it, or will.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// What there is to tell controllers.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Every flow, by table.
+    pub fn each_flow(&self, mut look: impl FnMut(&Arc<flow::Flow>)) {
+        for table in self.snapshot.tables.values() {
+            table.flows.each(&mut look);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! One controller's side of a bridge: how it wants to be spoken to.
+
+use openflow::Version;
+use openflow::message::{AsyncMasks, BundleControl, PacketInForm, Role, StatsForm};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Something that controllers may be told without asking.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A flow is gone: the flow, when it went, and why.
+    FlowRemoved(Arc<flow::Flow>, u64, u8),
+    /// A packet.
+    Packet(Arc<crate::told::PacketSeen>),
+    /// A port came (0), went (1) or changed (2).
+    Port(u8, openflow::message::PortDesc),
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Connection {
+    /// The version agreed upon; none before greetings.
+    pub(crate) version: Option<Version>,
+    pub(crate) names_tables: bool,
+    pub(crate) form: StatsForm,
+    pub(crate) packet_in: PacketInForm,
+    pub(crate) masks: AsyncMasks,
+    pub(crate) role: Role,
+    pub(crate) controller: u16,
+    /// Bytes of packets that no flow matches; a switch's own tools want none until they say so.
+    pub(crate) miss_len: u16,
+    pub(crate) bundles: BTreeMap<u32, Bundle>,
+    /// Events that it is owed.
+    pub(crate) owed: Vec<Event>,
+    /// Events that found no room.
+    pub(crate) lost: u64,
+}
+
+/// A bundle that is open.
+#[derive(Debug)]
+pub(crate) struct Bundle {
+    pub(crate) control: BundleControl,
+    pub(crate) is_closed: bool,
+    pub(crate) messages: Vec<Vec<u8>>,
+}
+
+/// Events that may wait for a controller that reads slowly.
+const MOST_OWED: usize = 4096;
+
+impl Connection {
+    /// A connection of a controller, or of a tool (`is_service`), which is told nothing that it
+    /// does not ask for.
+    pub fn new(is_service: bool) -> Self {
+        Self {
+            version: None,
+            names_tables: false,
+            form: StatsForm::Standard,
+            packet_in: PacketInForm::Standard,
+            masks: AsyncMasks::default(),
+            role: Role::Equal,
+            controller: 0,
+            miss_len: if is_service { 0 } else { 128 },
+            bundles: BTreeMap::new(),
+            owed: Vec::new(),
+            lost: 0,
+        }
+    }
+
+    /// The version agreed upon.
+    pub fn version(&self) -> Option<Version> {
+        self.version
+    }
+
+    /// Tells it of something, if it wants to know and has room.
+    pub fn tell(&mut self, event: &Event) {
+        let slot = usize::from(self.role == Role::Slave);
+        let wants = |masks: [u32; 2], reason: u8| masks[slot] >> reason.min(31) & 1 != 0;
+        let wanted = match event {
+            Event::FlowRemoved(_, _, reason) => wants(self.masks.flow_removed, *reason) && self.miss_len > 0,
+            Event::Packet(it) => {
+                it.controller == self.controller && self.miss_len > 0 && wants(self.masks.packet_in, it.reason)
+            }
+            Event::Port(reason, _) => wants(self.masks.port_status, *reason),
+        };
+        if !wanted || self.version.is_none() {
+            return;
+        }
+        if self.owed.len() < MOST_OWED {
+            self.owed.push(event.clone());
+        } else {
+            self.lost += 1;
+        }
+    }
+
+    /// The messages that it is owed.
+    pub fn take_owed(&mut self) -> Vec<Vec<u8>> {
+        let Some(version) = self.version else { return Vec::new() };
+        let owed = std::mem::take(&mut self.owed);
+        owed.iter().map(|event| self.encode(event, version)).collect()
+    }
+}

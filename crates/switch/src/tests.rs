@@ -1,0 +1,257 @@
+//! Conversations with a bridge, in bytes.
+
+use crate::*;
+use flow::{Key, Step, Verdict, translate};
+use openflow::action::{Group, Output, SetField};
+use openflow::message::{self, Command, FlowMod, Kind, PortStats, flag};
+use openflow::{Action, Fault, Field, Match, PortNumber, Version, port};
+use std::time::Duration;
+
+const SECOND: u64 = 1_000_000_000;
+
+#[derive(Default)]
+struct Lab(Vec<(Vec<u8>, Vec<Step>)>);
+
+impl World for Lab {
+    fn port_stats(&self, number: PortNumber) -> Option<PortStats> {
+        let [rx_packets, rest] = [7, 0];
+        Some(PortStats {
+            number, rx_packets, tx_packets: rest, rx_bytes: rest, tx_bytes: rest, rx_dropped: rest,
+            tx_dropped: rest, rx_errors: rest, tx_errors: rest, age: Duration::ZERO,
+        })
+    }
+
+    fn send(&mut self, frame: &[u8], _: PortNumber, verdict: &Verdict) {
+        self.0.push((frame.to_vec(), verdict.steps.to_vec()));
+    }
+}
+
+struct Talk {
+    bridge: Bridge,
+    connection: Connection,
+    lab: Lab,
+    now: u64,
+}
+
+impl Talk {
+    fn new(version: Version) -> Self {
+        let mut bridge = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
+        for number in 1..4u16 {
+            let (name, mac) = (format!("p{number}"), [2, 0, 0, 0, 1, number as u8]);
+            let port = Port { name, mac, is_up: true, has_link: true, speed_kbps: 0 };
+            bridge.set_port(number, Some(port), 0);
+        }
+        let mut it = Self { bridge, connection: Connection::new(false), lab: Lab::default(), now: SECOND };
+        // A greeting of a version is one of all before it, unless it says which.
+        let hello = [version as u8, 0, 0, 16, 0, 0, 0, 1, 0, 1, 0, 8, 0, 0, 0, 1 << version as u8];
+        assert!(it.hear(&hello).is_empty());
+        assert_eq!(it.connection.version(), Some(version));
+        it.bridge.take_events();
+        it
+    }
+
+    fn hear(&mut self, message: &[u8]) -> Vec<Vec<u8>> {
+        self.bridge.hear(&mut self.connection, message, &mut self.lab, self.now)
+    }
+
+    fn mods(&mut self, version: Version, it: &FlowMod) -> Result<(), (u16, u16)> {
+        match &self.hear(&it.encode(version, 7))[..] {
+            [] => Ok(()),
+            [error] => {
+                assert_eq!(error[1], 1);
+                Err((u16::from_be_bytes([error[8], error[9]]), u16::from_be_bytes([error[10], error[11]])))
+            }
+            more => panic!("{more:?}"),
+        }
+    }
+
+    fn steps(&self, in_port: PortNumber) -> Vec<Step> {
+        let mut key = Key::default();
+        key.set(Field::InPort, in_port.into(), 0xffff);
+        translate(self.bridge.snapshot(), &key).steps.to_vec()
+    }
+}
+
+fn add(priority: u16, matching: Match, program: Vec<Action>) -> FlowMod {
+    FlowMod::add(0, priority, matching, program)
+}
+
+fn to(number: PortNumber) -> Vec<Action> {
+    vec![Output::to(number).into()]
+}
+
+#[test]
+fn flows_come_are_changed_and_go_in_every_version() {
+    for version in Version::ALL {
+        let mut talk = Talk::new(version);
+        talk.mods(version, &add(1, Match::any(), to(2))).unwrap();
+        assert_eq!(talk.steps(1), [Step::Output(2)]);
+        let mut change = add(1, Match::any(), to(3));
+        change.command = Command::ModifyStrict;
+        talk.mods(version, &change).unwrap();
+        assert_eq!((talk.steps(1), talk.bridge.len()), (vec![Step::Output(3)], 1));
+        change.command = Command::Delete;
+        change.out_port = 2;
+        talk.mods(version, &change).unwrap();
+        assert_eq!(talk.bridge.len(), 1);
+        change.out_port = 3;
+        talk.mods(version, &change).unwrap();
+        assert_eq!((talk.steps(1), talk.bridge.len()), (vec![], 0));
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_open_vswitchs_numbers() {
+    let mut talk = Talk::new(Version::V13);
+    let mut refused = |it: FlowMod| talk.mods(Version::V13, &it).unwrap_err();
+    let group = vec![Group { group: 9 }.into()];
+    assert_eq!(refused(add(1, Match::any(), group)), (2, 9));
+    let set = vec![SetField::whole(Field::TcpDst, 5).into()];
+    assert_eq!(refused(add(1, Match::any(), set)), (2, 10));
+    let goto = vec![openflow::action::GotoTable { table: 0 }.into()];
+    assert_eq!(refused(add(1, Match::any(), goto)), (3, 2));
+    let mut elsewhere = add(1, Match::any(), vec![]);
+    elsewhere.table = None;
+    assert_eq!(refused(elsewhere), (5, 2));
+    let mut buffered = add(1, Match::any(), vec![]);
+    buffered.buffer = 5;
+    assert_eq!(refused(buffered), (1, 8));
+    let ct = openflow::action::Ct {
+        flags: 0, zone: openflow::action::ct::Zone::Number(0), table: None, helper: 0, actions: vec![],
+    };
+    assert_eq!(refused(add(1, Match::any(), vec![ct.into()])), (2, 0));
+    let enqueue = openflow::action::SetQueue { queue: Some(1) };
+    assert_eq!(refused(add(1, Match::any(), vec![enqueue.into()])), (2, 8));
+    let tunnel = SetField::whole(Field::TunId, 5);
+    assert_eq!(refused(add(1, Match::any(), vec![tunnel.into()])), (2, 13));
+    let mut overlap = add(1, Match::any(), vec![]);
+    overlap.flags = flag::CHECK_OVERLAP;
+    assert!(talk.mods(Version::V13, &overlap).is_ok());
+    assert_eq!(talk.mods(Version::V13, &overlap), Err((5, 3)));
+}
+
+#[test]
+fn flows_end_when_their_time_is_over_and_who_wants_to_know_is_told() {
+    let mut talk = Talk::new(Version::V13);
+    let mut it = add(1, Match::any(), to(2));
+    (it.idle, it.flags, it.cookie) = (5, flag::SEND_REMOVED, 0x77);
+    talk.mods(Version::V13, &it).unwrap();
+    talk.bridge.each_flow(|flow| flow.counters.add(3, 180, 3 * SECOND));
+    talk.bridge.expire(7 * SECOND);
+    assert_eq!(talk.bridge.len(), 1);
+    talk.bridge.expire(8 * SECOND);
+    assert_eq!(talk.bridge.len(), 0);
+    for event in talk.bridge.take_events() {
+        talk.connection.tell(&event);
+    }
+    let [told] = &talk.connection.take_owed()[..] else { panic!() };
+    assert_eq!((told[1], &told[8..16], told[18]), (11, &0x77u64.to_be_bytes()[..], 0));
+    assert_eq!(told[32..40], 3u64.to_be_bytes());
+}
+
+#[test]
+fn a_bundle_is_done_whole_or_not_at_all() {
+    let mut talk = Talk::new(Version::V14);
+    let control = |kind: u16| {
+        let body = [0, 0, 0, 1, 0, kind as u8, 0, 1];
+        message::message(Version::V14, Kind::BundleControl, 9, &body)
+    };
+    let put = |it: &FlowMod, xid: u32| {
+        let mut body = vec![0, 0, 0, 1, 0, 0, 0, 1];
+        body.extend(it.encode(Version::V14, xid));
+        message::message(Version::V14, Kind::BundleAdd, xid, &body)
+    };
+    let (good, bad) = (add(1, Match::any(), to(2)), add(2, Match::any(), vec![Group { group: 1 }.into()]));
+    for (second, wanted) in [(&bad, 0), (&add(3, Match::any(), to(3)), 2)] {
+        assert_eq!(talk.hear(&control(0))[0][13], 1);
+        assert!(talk.hear(&put(&good, 10)).is_empty());
+        assert!(talk.hear(&put(second, 11)).is_empty());
+        assert_eq!(talk.bridge.len(), 0);
+        talk.hear(&control(2));
+        let done = talk.hear(&control(4));
+        assert_eq!((done[0][1] == 1, talk.bridge.len()), (wanted == 0, wanted));
+    }
+    assert_eq!(talk.hear(&control(4))[0][8..12], [0, 17, 0, 2]);
+}
+
+#[test]
+fn a_controllers_packet_is_sent_and_packets_come_to_controllers() {
+    let mut talk = Talk::new(Version::V13);
+    let mut body = u32::MAX.to_be_bytes().to_vec();
+    body.extend([0, 0, 0, 1, 0, 16, 0, 0, 0, 0, 0, 0]);
+    body.extend([0, 0, 0, 16, 0xff, 0xff, 0xff, 0xfb, 0, 0, 0, 0, 0, 0, 0, 0]);
+    body.extend([0xff; 14]);
+    assert!(talk.hear(&message::message(Version::V13, Kind::PacketOut, 1, &body)).is_empty());
+    assert_eq!(talk.lab.0, [(vec![0xff; 14], vec![Step::Output(2), Step::Output(3)])]);
+    let told = flow::Told::Packet {
+        max_len: 60, controller: 0, reason: 1, table: 3, cookie: 9,
+        metadata: Match::any().with(Field::InPort, 2),
+    };
+    talk.bridge.told(&told, &[5; 100], 0);
+    for event in talk.bridge.take_events() {
+        talk.connection.tell(&event);
+    }
+    let [seen] = &talk.connection.take_owed()[..] else { panic!() };
+    assert_eq!((seen[1], &seen[12..16], seen.len()), (10, &[0, 100, 1, 3][..], 24 + 16 + 2 + 60));
+}
+
+#[test]
+fn ports_may_be_left_out_of_floods_and_shut() {
+    let mut talk = Talk::new(Version::V10);
+    talk.mods(Version::V10, &add(1, Match::any(), to(port::FLOOD))).unwrap();
+    assert_eq!(talk.steps(1), [2, 3].map(Step::Output));
+    let port_mod = |config: u32, mac: u8| {
+        let mut body = vec![0, 2, 2, 0, 0, 0, 1, mac];
+        body.extend(config.to_be_bytes());
+        body.extend(u32::MAX.to_be_bytes());
+        body.extend([0; 8]);
+        message::message(Version::V10, Kind::PortMod, 1, &body)
+    };
+    assert!(talk.hear(&port_mod(16, 2)).is_empty());
+    assert_eq!(talk.steps(1), [Step::Output(3)]);
+    assert!(talk.hear(&port_mod(1, 2)).is_empty());
+    assert_eq!(talk.steps(2), []);
+    assert_eq!(talk.hear(&port_mod(1, 9))[0][8..12], [0, 4, 0, 1]);
+}
+
+#[test]
+fn a_bridge_is_an_ordinary_one_until_it_is_told_otherwise() {
+    let bridge = Bridge::new("br0", [2; 6], false, 0);
+    let mut flows = Vec::new();
+    bridge.each_flow(|flow| flows.push(flow.program.clone()));
+    assert_eq!(flows, [to(port::NORMAL)]);
+}
+
+#[test]
+fn a_slave_changes_nothing_and_an_old_master_is_none() {
+    let mut talk = Talk::new(Version::V13);
+    let role = |role: u8, generation: u64| {
+        let mut body = vec![0, 0, 0, role, 0, 0, 0, 0];
+        body.extend(generation.to_be_bytes());
+        message::message(Version::V13, Kind::RoleRequest, 1, &body)
+    };
+    assert_eq!(talk.hear(&role(3, 5))[0][1], 25);
+    assert_eq!(talk.mods(Version::V13, &add(1, Match::any(), vec![])), Err((1, 10)));
+    assert_eq!(talk.hear(&role(2, 4))[0][8..12], [0, 11, 0, 0]);
+    talk.hear(&role(2, 6));
+    assert!(talk.mods(Version::V13, &add(1, Match::any(), vec![])).is_ok());
+}
+
+#[test]
+fn any_bytes_are_answered_and_change_nothing_unsaid() {
+    let mut talk = Talk::new(Version::V15);
+    let mut seed = 1u64;
+    for _ in 0..3000 {
+        let mut message: Vec<u8> = (0..seed as usize % 90 + 8)
+            .map(|_| {
+                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                (seed >> 56) as u8
+            })
+            .collect();
+        (message[0], message[1]) = (6, message[1] % 36);
+        for answer in talk.hear(&message) {
+            assert!(answer.len() >= 8);
+        }
+    }
+    assert_eq!(Fault::ALL.len(), Fault::ALL.iter().collect::<std::collections::HashSet<_>>().len());
+}
