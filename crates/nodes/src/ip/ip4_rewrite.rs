@@ -5,7 +5,8 @@
 use crate::ip::{NextHopCount, each_with_adjacency, ip_resolve, leave_by};
 use crate::local::icmp_cause;
 use crate::tables::Setup;
-use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
+use core::cell::Cell;
+use fib::adjacency::{AdjacencyEntry, AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, Node};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
@@ -51,7 +52,13 @@ impl Node for Ip4Rewrite {
         if self.count.is_on() {
             return self.process_counted(frame, exits);
         }
-        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, rewrite);
+        let some_are_long = Cell::new(false);
+        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, |packet, entry| {
+            rewrite(packet, entry, &some_are_long)
+        });
+        if some_are_long.get() {
+            self.look_for_large(frame, exits);
+        }
     }
 }
 
@@ -59,20 +66,58 @@ impl Ip4Rewrite {
     /// The same, and what leaves is counted by its next hop, from its IP header on.
     #[inline(never)]
     fn process_counted(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>) {
-        let count = &self.count;
+        let (count, some_are_long) = (&self.count, Cell::new(false));
         each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, |packet, entry| {
             let (adjacency, octets) = (packet.adjacency(), packet.length());
-            let exit = rewrite(packet, entry);
+            let exit = rewrite(packet, entry, &some_are_long);
             if matches!(exit, Exit::Output) {
                 count.add(adjacency, octets);
             }
             exit
         });
+        if some_are_long.get() {
+            self.look_for_large(frame, exits);
+        }
+    }
+
+    /// Of what was found too long, a large frame passes where what it is cut into does. Apart from
+    /// the others: a call in their loop would cost all of them.
+    #[cold]
+    #[inline(never)]
+    fn look_for_large(&self, frame: &mut Frame, exits: &mut Exits<'_, Exit>) {
+        let is_on = self.count.is_on();
+        for slot in 0..frame.len() {
+            if !exits.is(slot, Exit::TooBig) && !exits.is(slot, Exit::FragmentationNeeded) {
+                continue;
+            }
+            let mut packet = frame.view(slot);
+            let (adjacency, octets) = (packet.adjacency(), packet.length());
+            let Some(entry) = self.adjacencies.entry(AdjacencyId(adjacency)) else { continue };
+            let fields = entry.fields();
+            if !packet.is_cut_to(fields.mtu().into()) {
+                continue;
+            }
+            if let Some(mut header) = ipv4::HeaderMut::new(packet.header_mut()) {
+                header.decrement_ttl();
+            }
+            if !leave_by(&mut packet, entry, fields) {
+                exits.set(slot, Exit::NoHeadroom);
+                continue;
+            }
+            exits.set(slot, Exit::Output);
+            if is_on {
+                self.count.add(adjacency, octets);
+            }
+        }
     }
 }
 
 #[inline(always)]
-fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
+fn rewrite(
+    packet: &mut PacketView<'_>,
+    adjacency: &AdjacencyEntry,
+    some_are_long: &Cell<bool>,
+) -> Exit {
     let fields = adjacency.fields();
     if !fields.is_complete() {
         return Exit::Unresolved;
@@ -85,27 +130,16 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
         return Exit::TtlExpired;
     }
     if length > usize::from(fields.mtu()) {
-        return rewrite_long(packet, adjacency);
+        some_are_long.set(true);
+        return too_big(header.view());
     }
     header.decrement_ttl();
     if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
 
-/// A large frame passes where what it is cut into does.
 #[cold]
-#[inline(never)]
-fn rewrite_long(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
-    let fields = adjacency.fields();
-    let is_cut = packet.is_cut_to(fields.mtu().into());
-    let Some(mut header) = ipv4::HeaderMut::new(packet.header_mut()) else {
-        return Exit::NoHeadroom;
-    };
-    if !is_cut {
-        let is_one = header.view().dont_fragment();
-        return if is_one { Exit::FragmentationNeeded } else { Exit::TooBig };
-    }
-    header.decrement_ttl();
-    if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
+fn too_big(header: ipv4::Header<'_>) -> Exit {
+    if header.dont_fragment() { Exit::FragmentationNeeded } else { Exit::TooBig }
 }
 
 #[cfg(test)]

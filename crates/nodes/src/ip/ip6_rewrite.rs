@@ -5,7 +5,8 @@
 use crate::ip::{NextHopCount, each_with_adjacency, ip_resolve, leave_by};
 use crate::local::icmp_cause;
 use crate::tables::Setup;
-use fib::adjacency::{AdjacencyEntry, AdjacencyTable};
+use core::cell::Cell;
+use fib::adjacency::{AdjacencyEntry, AdjacencyId, AdjacencyTable};
 use graph::{Context, Exits, Node};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
@@ -49,7 +50,13 @@ impl Node for Ip6Rewrite {
         if self.count.is_on() {
             return self.process_counted(frame, exits);
         }
-        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, rewrite);
+        let some_are_long = Cell::new(false);
+        each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, |packet, entry| {
+            rewrite(packet, entry, &some_are_long)
+        });
+        if some_are_long.get() {
+            self.look_for_large(frame, exits);
+        }
     }
 }
 
@@ -57,20 +64,58 @@ impl Ip6Rewrite {
     /// The same, and what leaves is counted by its next hop, from its IP header on.
     #[inline(never)]
     fn process_counted(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>) {
-        let count = &self.count;
+        let (count, some_are_long) = (&self.count, Cell::new(false));
         each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, |packet, entry| {
             let (adjacency, octets) = (packet.adjacency(), packet.length());
-            let exit = rewrite(packet, entry);
+            let exit = rewrite(packet, entry, &some_are_long);
             if matches!(exit, Exit::Output) {
                 count.add(adjacency, octets);
             }
             exit
         });
+        if some_are_long.get() {
+            self.look_for_large(frame, exits);
+        }
+    }
+
+    /// Of what was found too long, a large frame passes where what it is cut into does. Apart from
+    /// the others: a call in their loop would cost all of them.
+    #[cold]
+    #[inline(never)]
+    fn look_for_large(&self, frame: &mut Frame, exits: &mut Exits<'_, Exit>) {
+        let is_on = self.count.is_on();
+        for slot in 0..frame.len() {
+            if !exits.is(slot, Exit::TooBig) {
+                continue;
+            }
+            let mut packet = frame.view(slot);
+            let (adjacency, octets) = (packet.adjacency(), packet.length());
+            let Some(entry) = self.adjacencies.entry(AdjacencyId(adjacency)) else { continue };
+            let fields = entry.fields();
+            if !packet.is_cut_to(fields.mtu().into()) {
+                continue;
+            }
+            if let Some(mut header) = ipv6::HeaderMut::new(packet.header_mut()) {
+                header.decrement_hop_limit();
+            }
+            if !leave_by(&mut packet, entry, fields) {
+                exits.set(slot, Exit::NoHeadroom);
+                continue;
+            }
+            exits.set(slot, Exit::Output);
+            if is_on {
+                self.count.add(adjacency, octets);
+            }
+        }
     }
 }
 
 #[inline(always)]
-fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
+fn rewrite(
+    packet: &mut PacketView<'_>,
+    adjacency: &AdjacencyEntry,
+    some_are_long: &Cell<bool>,
+) -> Exit {
     let fields = adjacency.fields();
     if !fields.is_complete() {
         return Exit::Unresolved;
@@ -83,23 +128,9 @@ fn rewrite(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
         return Exit::HopLimitExceeded;
     }
     if length > usize::from(fields.mtu()) {
-        return rewrite_long(packet, adjacency);
-    }
-    header.decrement_hop_limit();
-    if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
-}
-
-/// A large frame passes where what it is cut into does.
-#[cold]
-#[inline(never)]
-fn rewrite_long(packet: &mut PacketView<'_>, adjacency: &AdjacencyEntry) -> Exit {
-    let fields = adjacency.fields();
-    if !packet.is_cut_to(fields.mtu().into()) {
+        some_are_long.set(true);
         return Exit::TooBig;
     }
-    let Some(mut header) = ipv6::HeaderMut::new(packet.header_mut()) else {
-        return Exit::NoHeadroom;
-    };
     header.decrement_hop_limit();
     if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }

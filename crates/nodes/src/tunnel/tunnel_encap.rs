@@ -110,8 +110,8 @@ impl Node for TunnelEncap {
             let headers = interfaces.tunnel_headers(tx)?;
             Some(Way::new(headers, headers.tunnel.way(vrfs)))
         };
-        let mut tx = frame.tx()[0];
-        let mut way = way_of(tx);
+        let tx = frame.tx()[0];
+        let way = way_of(tx);
         if let Some(way) = &way
             && self.takes_all(frame, way)
         {
@@ -127,6 +127,34 @@ impl Node for TunnelEncap {
             self.counters.count_sent(tx, sent.packets, sent.bytes);
             return;
         }
+        self.send_each(frame, exits, interfaces, vrfs, context.now_tsc);
+    }
+}
+
+/// What was sent of a frame.
+struct Sent {
+    packets: u64,
+    bytes: u64,
+}
+
+impl TunnelEncap {
+    /// Sends packets that leave by several ways, or of which some are longer than theirs takes.
+    /// Apart from those that do not: what is asked of a large frame is a call.
+    #[inline(never)]
+    fn send_each(
+        &self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        interfaces: &Interfaces,
+        vrfs: &Vrfs,
+        now_tsc: u64,
+    ) {
+        let way_of = |tx: u16| {
+            let headers = interfaces.tunnel_headers(tx)?;
+            Some(Way::new(headers, headers.tunnel.way(vrfs)))
+        };
+        let mut tx = frame.tx()[0];
+        let mut way = way_of(tx);
         exits.each(frame, |packet| {
             if packet.tx() != tx {
                 tx = packet.tx();
@@ -134,7 +162,7 @@ impl Node for TunnelEncap {
             }
             let Some(way) = &way else { return Exit::NoTunnel };
             let bytes = packet.length() as u64;
-            match self.send(packet, way, interfaces, context.now_tsc) {
+            match self.send(packet, way, interfaces, now_tsc) {
                 Ok(exit) => {
                     if matches!(exit, Exit::Rewrite4 | Exit::Rewrite6)
                         && takes_packet(&self.adjacencies, packet)
@@ -147,15 +175,7 @@ impl Node for TunnelEncap {
             }
         });
     }
-}
 
-/// What was sent of a frame.
-struct Sent {
-    packets: u64,
-    bytes: u64,
-}
-
-impl TunnelEncap {
     /// Whether all packets of a frame leave by one way, and it is as wide as that.
     fn takes_all(&self, frame: &Frame, way: &Way<'_>) -> bool {
         let first = frame.tx()[0];
