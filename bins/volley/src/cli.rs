@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
 use control::config::objects::api::DEFAULT_SOCKET;
 
+use crate::docker::DockerPlugin;
 use crate::events::Events;
 use crate::mac::MacVerb;
 use crate::ping::{PingArgs, TracerouteArgs};
@@ -60,6 +61,8 @@ pub(crate) enum Noun {
         #[arg(value_hint = ValueHint::FilePath, default_value = DEFAULT_FILE)]
         file: PathBuf,
     },
+    /// Serve Docker's networks: `docker network create -d volley` makes a bridge of the router
+    DockerPlugin(DockerPlugin),
     /// Follow packets through the graph
     #[command(subcommand)]
     Trace(TraceVerb),

@@ -5,6 +5,7 @@
 //!                                ├─▶ mac, observe, ping
 //!                                ├─▶ config           (check works without a router)
 //!                                ├─▶ doctor: the machine, without a router
+//!                                ├─▶ docker: networks of containers, for Docker's engine
 //!                                ├─▶ bulk: many routes at once
 //!                                ├─▶ edits: nouns and verbs come from the configuration's own table
 //!                                └─▶ exec, shell ─▶ run
@@ -16,6 +17,7 @@ mod cli;
 mod client;
 mod complete;
 mod config;
+mod docker;
 mod doctor;
 mod edits;
 mod error;

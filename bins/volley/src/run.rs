@@ -12,7 +12,9 @@ use crate::output::{Output, style_of_stdout};
 use crate::qos::QosVerb;
 use crate::session::{Session, usage};
 use crate::show::Wanted;
-use crate::{complete, config, doctor, events, exec, mac, manual, observe, ping, shell, watch};
+use crate::{
+    complete, config, docker, doctor, events, exec, mac, manual, observe, ping, shell, watch,
+};
 
 /// Runs what the command line says.
 pub(crate) fn start(matches: &ArgMatches) -> Result<(), CliError> {
@@ -57,6 +59,7 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         None | Some(Noun::Show { .. }) => Ok(()),
         Some(Noun::Config(verb)) => config::run(session, verb),
         Some(Noun::Doctor { file }) => doctor::run(session, &file),
+        Some(Noun::DockerPlugin(args)) => docker::run(session, &args),
         Some(Noun::Trace(verb)) => observe::trace(session, verb),
         Some(Noun::Capture(verb)) => observe::capture(session, verb),
         Some(Noun::Mac(verb)) => mac::run(session, verb),
