@@ -219,10 +219,14 @@ def clock(run):
 
 
 def containers(run):
+    loaded = [it for it in run.of("stream", endpoint="container") if it.get("ways")]
+    must(loaded, "no streams between containers")
+    for it in loaded:
+        must(it["ways"][0]["bps"] > 1e6, f"{it['ways'][0]['bps']:.0f} bit/s", Disturbed)
+
+
+def vms(run):
     pass
-
-
-vms = containers
 
 
 def functional(run):
@@ -408,12 +412,12 @@ REFUSED = {
     "functional": ["it does not speak LISP"],
     "l2-bridge": ["it forgets what it learned after two hours"],
     "quick": ["a router routes, no more", "a bridge joins ports, no more", "does not route", "its adapter does not know"],
-    "schedulers": ["container", "vm", "virtual machine"],
+    "schedulers": ["no Docker engine", "virtual machine"],
     "vector-size": ["its vectors hold 1 to 256 packets"],
     "workers": [r"8 workers.*, and devices have \d+ of the cores"],
 }
 # What a host may lack so that nothing of a scenario can be measured: why, by a word of the reason.
-ABSENT = {"clock": "no cpufreq", "containers": "container", "vms": "vm|virtual machine"}
+ABSENT = {"clock": "no cpufreq", "containers": "no Docker engine", "vms": "vm|virtual machine"}
 
 
 def measure(name):

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use lab_record::RoundTrips;
 use lab_trial::endpoint::round_trip::{self, Asking};
+use lab_trial::endpoint::transaction;
 
 use crate::say::say;
 use crate::{Failure, numbers};
@@ -34,6 +35,9 @@ pub(crate) struct Ask {
     /// How many at most
     #[arg(long, value_name = "N", value_parser = numbers::count)]
     requests: Option<u64>,
+    /// Over one TCP connection, as netperf's TCP_RR
+    #[arg(long)]
+    tcp: bool,
     /// Octets of a request
     #[arg(long, default_value = "64", value_parser = numbers::count)]
     bytes: u64,
@@ -49,7 +53,8 @@ pub(crate) fn respond(arguments: &Respond) -> Result<(), Failure> {
 
 /// Asks, and tells how long the answers took.
 pub(crate) fn ask(arguments: &Ask) -> Result<(), Failure> {
-    let found = round_trip::ask(&Asking {
+    let ask = if arguments.tcp { transaction::ask } else { round_trip::ask };
+    let found = ask(&Asking {
         to: arguments.to,
         time: arguments.seconds,
         every: arguments.every_ms,

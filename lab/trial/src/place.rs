@@ -27,10 +27,26 @@ struct Daemon {
     log: PathBuf,
 }
 
+/// Somewhere else that processes are started, in a network namespace of its own; it goes with this.
+pub(crate) trait Inside: Send {
+    /// A process that is in it.
+    fn pid(&self) -> u32;
+    /// What starts a process there; its words follow.
+    fn starts_by(&self) -> Vec<String>;
+}
+
+/// Who holds the namespace.
+enum Holder {
+    /// A process of ours that does nothing else.
+    Own(Child),
+    /// Somebody else.
+    Other(Box<dyn Inside>),
+}
+
 /// A device's namespace with all that is in it.
 pub struct Place {
     folder: PathBuf,
-    holder: Child,
+    holder: Holder,
     cores: String,
     daemons: Vec<Daemon>,
     commands: Vec<String>,
@@ -55,7 +71,27 @@ impl Place {
         let mut echo = [0];
         let written = holder.stdin.as_mut().map(|stdin| stdin.write_all(b".").and(stdin.flush()));
         let read = holder.stdout.as_mut().map(|stdout| stdout.read_exact(&mut echo));
-        let place = Self {
+        let place = Self::of(folder, cores, Holder::Own(holder));
+        if !matches!((written, read), (Some(Ok(())), Some(Ok(())))) {
+            let reason = "no network namespace: are we root?".to_owned();
+            return Err(Error::Command { line: "unshare --net".into(), reason });
+        }
+        place.quiet()
+    }
+
+    /// The same of a namespace that is there, with processes started elsewhere.
+    pub(crate) fn within(
+        folder: &Path,
+        cores: &str,
+        inside: Box<dyn Inside>,
+    ) -> Result<Self, Error> {
+        let place = Self::of(folder, cores, Holder::Other(inside));
+        std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
+        place.quiet()
+    }
+
+    fn of(folder: &Path, cores: &str, holder: Holder) -> Self {
+        Self {
             folder: folder.to_owned(),
             holder,
             cores: cores.to_owned(),
@@ -63,16 +99,15 @@ impl Place {
             commands: Vec::new(),
             at_end: Vec::new(),
             under: (String::new(), 1),
-        };
-        if !matches!((written, read), (Some(Ok(())), Some(Ok(())))) {
-            let reason = "no network namespace: are we root?".to_owned();
-            return Err(Error::Command { line: "unshare --net".into(), reason });
         }
-        place.quietly("ip link set lo up")?;
+    }
+
+    fn quiet(self) -> Result<Self, Error> {
+        self.quietly("ip link set lo up")?;
         // Devices made here (bridges, tunnels) would speak of themselves: that is no packet of a
         // trial, but it is counted.
-        place.quietly("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")?;
-        Ok(place)
+        self.quietly("echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6")?;
+        Ok(self)
     }
 
     /// Processes started from now on are run by this command, which ends in a blank and makes them
@@ -98,12 +133,15 @@ impl Place {
 
     /// The namespace, as `ip` and `nsenter` take it.
     pub fn namespace(&self) -> String {
-        format!("/proc/{}/ns/net", self.holder.id())
+        format!("/proc/{}/ns/net", self.holder_pid())
     }
 
     /// The process that holds the namespace.
     pub(crate) fn holder_pid(&self) -> u32 {
-        self.holder.id()
+        match &self.holder {
+            Holder::Own(process) => process.id(),
+            Holder::Other(inside) => inside.pid(),
+        }
     }
 
     /// Commands so far, as a person would type them in the device's namespace.
@@ -113,7 +151,7 @@ impl Place {
 
     /// What the kernel says of the devices in the namespace.
     pub fn network_devices(&self) -> Result<String, Error> {
-        let path = PathBuf::from(format!("/proc/{}/net/dev", self.holder.id()));
+        let path = PathBuf::from(format!("/proc/{}/net/dev", self.holder_pid()));
         std::fs::read_to_string(&path).map_err(Error::file(path))
     }
 
@@ -161,9 +199,16 @@ impl Place {
         let log = self.folder.join(format!("{name}.log"));
         let out = File::create(&log).map_err(Error::file(&log))?;
         let both = out.try_clone().map_err(Error::file(&log))?;
-        let enter = format!("--net={}", self.namespace());
+        let by = match &self.holder {
+            Holder::Own(_) => {
+                vec!["nsenter".to_owned(), format!("--net={}", self.namespace()), "--".to_owned()]
+            }
+            Holder::Other(inside) => inside.starts_by(),
+        };
         let mut child = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL", "nsenter", &enter, "--", "taskset", "-c", &self.cores])
+            .args(["--pdeathsig", "KILL"])
+            .args(by)
+            .args(["taskset", "-c", &self.cores])
             .args(["sh", "-c", &format!("exec {line}")])
             .stdin(Stdio::piped())
             .stdout(out)
@@ -274,8 +319,10 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         self.stop();
-        let _ = self.holder.kill();
-        let _ = self.holder.wait();
+        if let Holder::Own(process) = &mut self.holder {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }

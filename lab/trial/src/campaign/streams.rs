@@ -7,11 +7,12 @@
 use std::time::Instant;
 
 use lab_record::axes::{Endpoint, Flows};
-use lab_record::{DeviceFacts, FailureRecord, StreamRecord, Subject};
+use lab_record::{DeviceFacts, FailureRecord, QuantityRecord, StreamRecord, Subject};
 use lab_search::search::Manner;
 
 use crate::Error;
 use crate::campaign::{Campaign, Group, Running};
+use crate::endpoint::methods::Methods;
 use crate::endpoint::{self, Addressing, StreamRig, Streams};
 use crate::scenario::{Case, FunctionKind};
 use crate::trial::rig::Wish;
@@ -169,7 +170,23 @@ impl Running<'_> {
             };
             self.recorder.write(record.judged())?;
         }
-        Ok(())
+        let methods = Methods::of(&measure.terms(0.0, 0.0));
+        let mut found: Vec<QuantityRecord> = Vec::new();
+        for _ in 0..measure.repetitions.unwrap_or(1).max(1) {
+            for (metric, unit, value) in rig.methods(&methods, streams.seconds)? {
+                match found.iter_mut().find(|it| it.metric == metric) {
+                    Some(record) => record.values.push(value),
+                    None => found.push(QuantityRecord {
+                        subject: subject.clone(),
+                        metric: metric.to_owned(),
+                        unit,
+                        values: vec![value],
+                        note: None,
+                    }),
+                }
+            }
+        }
+        found.into_iter().try_for_each(|record| self.recorder.write(record))
     }
 }
 

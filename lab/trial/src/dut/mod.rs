@@ -26,6 +26,7 @@ mod linux;
 mod open_vswitch;
 mod open_vswitch_bridge;
 mod open_vswitch_dpdk;
+mod open_vswitch_qos;
 mod open_vswitch_tunnel;
 mod script;
 pub mod settings;

@@ -7,7 +7,8 @@ use lab_record::Counters;
 use crate::Error;
 use crate::dut::adapter::Adapter;
 use crate::dut::device::{Change, Device, Job, kernel_counters};
-use crate::dut::{open_vswitch_bridge, open_vswitch_tunnel};
+use crate::dut::settings::BOTTLENECK;
+use crate::dut::{open_vswitch_bridge, open_vswitch_qos, open_vswitch_tunnel};
 use crate::link::{DEVICE_DEVICES, DEVICE_MACS, LAB_MACS, LinkKind};
 use crate::load::frames::{self, ANYWHERE, Route};
 use crate::load::shape::{DENIED_PORT, VLAN};
@@ -47,7 +48,11 @@ impl Device for OpenVswitch {
     }
 
     fn settable(&self) -> &'static [&'static str] {
-        &open_vswitch_bridge::SETTABLE
+        const ALL: [&str; 5] = {
+            let [one, two, three, four] = open_vswitch_bridge::SETTABLE;
+            [BOTTLENECK, one, two, three, four]
+        };
+        &ALL
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
@@ -56,6 +61,9 @@ impl Device for OpenVswitch {
         }
         if let Some(reason) = open_vswitch_bridge::refusal(job) {
             return Err(self.refuse(job, reason));
+        }
+        if let Some(reason) = open_vswitch_qos::refusal(job) {
+            return Err(self.refuse(job, &reason));
         }
         let flows = flows(job).ok_or_else(|| self.refuse(job, "no flows are known for it"))?;
         let vsctl = database(place)?;
@@ -78,6 +86,7 @@ impl Device for OpenVswitch {
         }
         self.bridge = format!("unix:{folder}/br0.mgmt");
         load(place, &self.bridge, flows)?;
+        open_vswitch_qos::bottleneck(self, job, &vsctl, place)?;
         open_vswitch_bridge::set(self, job, (&vsctl, &self.bridge), place)
     }
 

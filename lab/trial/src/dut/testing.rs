@@ -29,6 +29,7 @@ pub(crate) fn job(kind: FunctionKind, entries: u64) -> Job {
         flood: None,
         entries: None,
         bottleneck_mbps: None,
+        wire_mbps: None,
     };
     let ends = ["d0", "d1"].map(|name| DeviceEnd::Kernel(name.into()));
     Job {

@@ -99,6 +99,19 @@ pub(super) fn lay(
     Ok(())
 }
 
+/// Makes the wires slow, as a switch on the way would: what an end sends waits before it.
+pub(super) fn slow(ends: &mut [Place; 2], mbps: u64) -> Result<(), Error> {
+    // A millisecond of the rate at once, and 50 ms that may wait: a small switch's buffer.
+    let (burst, limit) = ((mbps * 125).max(3_100), (mbps * 6_250).max(16_000));
+    for (side, end) in ends.iter_mut().enumerate() {
+        let device = LAB_DEVICES[side];
+        end.run(&format!(
+            "tc qdisc add dev {device} root tbf rate {mbps}mbit burst {burst} limit {limit}"
+        ))?;
+    }
+    Ok(())
+}
+
 /// One link from end to end: what the lab itself can do.
 pub(super) fn join(ends: &mut [Place; 2], six: bool) -> Result<(), Error> {
     let [first, second] = ends;

@@ -21,6 +21,15 @@ pub struct Run {
     pub congestion: String,
 }
 
+/// What datagrams one way found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Datagrams {
+    /// Jitter where they arrived (RFC 3550).
+    pub jitter_s: f64,
+    /// Share that did not arrive.
+    pub lost: f64,
+}
+
 #[derive(Deserialize)]
 struct Document {
     error: Option<String>,
@@ -32,6 +41,7 @@ struct Document {
 struct End {
     #[serde(default)]
     streams: Vec<Stream>,
+    sum: Option<DatagramSum>,
     sum_sent: Option<Sum>,
     sum_received: Option<Sum>,
     sum_sent_bidir_reverse: Option<Sum>,
@@ -40,9 +50,18 @@ struct End {
     sender_tcp_congestion: String,
 }
 
+/// Of TCP, a stream has two ends; of UDP, one account.
 #[derive(Deserialize)]
 struct Stream {
-    receiver: Sum,
+    receiver: Option<Sum>,
+}
+
+/// A sum of TCP is called so, too, by some versions.
+#[derive(Deserialize)]
+struct DatagramSum {
+    jitter_ms: Option<f64>,
+    lost_packets: Option<f64>,
+    packets: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -56,16 +75,11 @@ struct Sum {
 
 /// Reads its last words; why they are none is the error.
 pub fn read(text: &str, both: bool) -> Result<Run, String> {
-    let start = text.find('{').ok_or_else(|| format!("it said {:?}", shown(text)))?;
-    let document: Document = serde_json::from_str(&text[start..])
-        .map_err(|error| format!("its JSON cannot be read: {error}"))?;
-    if let Some(error) = document.error {
-        return Err(error);
-    }
-    let end = document.end.ok_or("its JSON has no end")?;
+    let end = end_of(text)?;
     let streams = |sender: bool| {
-        let own = end.streams.iter().filter(move |it| it.receiver.sender.unwrap_or(true) == sender);
-        own.map(|it| it.receiver.bits_per_second).collect::<Vec<_>>()
+        let all = end.streams.iter().filter_map(|it| it.receiver.as_ref());
+        let own = all.filter(move |it| it.sender.unwrap_or(true) == sender);
+        own.map(|it| it.bits_per_second).collect::<Vec<_>>()
     };
     let way = |sent: &Option<Sum>, received: &Option<Sum>, sender: bool| {
         let received = received.as_ref().ok_or("its JSON has no sum of what was received")?;
@@ -85,6 +99,29 @@ pub fn read(text: &str, both: bool) -> Result<Run, String> {
         ways.push(way(&end.sum_sent_bidir_reverse, &end.sum_received_bidir_reverse, false)?);
     }
     Ok(Run { ways, congestion: end.sender_tcp_congestion })
+}
+
+/// The same of datagrams one way.
+pub fn read_datagrams(text: &str) -> Result<Datagrams, String> {
+    let numbers = |sum: DatagramSum| Some((sum.jitter_ms?, sum.lost_packets?, sum.packets?));
+    let (jitter_ms, lost, packets) =
+        end_of(text)?.sum.and_then(numbers).ok_or("its JSON has no sum of datagrams")?;
+    let found = Datagrams { jitter_s: jitter_ms / 1e3, lost: lost / packets };
+    let is_some = found.jitter_s.is_finite() && found.jitter_s >= 0.0;
+    match is_some && (0.0..=1.0).contains(&found.lost) {
+        true => Ok(found),
+        false => Err("its JSON has a jitter or a loss that is none".to_owned()),
+    }
+}
+
+fn end_of(text: &str) -> Result<End, String> {
+    let start = text.find('{').ok_or_else(|| format!("it said {:?}", shown(text)))?;
+    let document: Document = serde_json::from_str(&text[start..])
+        .map_err(|error| format!("its JSON cannot be read: {error}"))?;
+    if let Some(error) = document.error {
+        return Err(error);
+    }
+    document.end.ok_or_else(|| "its JSON has no end".to_owned())
 }
 
 fn shown(text: &str) -> String {
@@ -113,6 +150,21 @@ mod tests {
         let back = Way { bps: 8e8, retransmits: 5, streams_bps: vec![8e8] };
         assert_eq!(run, Run { ways: vec![there.clone(), back], congestion: "cubic".into() });
         assert_eq!(read(TOLD, false).unwrap().ways, [there]);
+    }
+
+    #[test]
+    fn datagrams_have_jitter_and_loss_or_are_refused() {
+        let told = r#"{ "end": { "streams": [{ "udp": { "jitter_ms": 0.01 } }],
+            "sum": { "seconds": 1.0, "bits_per_second": 9.5e7, "jitter_ms": 0.25, "lost_packets": 2, "packets": 8, "sender": true } } }"#;
+        assert_eq!(read_datagrams(told), Ok(Datagrams { jitter_s: 0.25e-3, lost: 0.25 }));
+        for (from, to) in
+            [("\"packets\": 8", "\"packets\": 0"), ("0.25", "-1"), ("\"sum\"", "\"none\"")]
+        {
+            assert!(read_datagrams(&told.replace(from, to)).is_err(), "{from}");
+        }
+        for length in 0..told.len() {
+            assert!(read_datagrams(&told[..length]).is_err(), "{length}");
+        }
     }
 
     #[test]

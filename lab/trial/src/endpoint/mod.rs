@@ -12,10 +12,13 @@
 
 mod container;
 pub mod ends;
+mod engine;
 pub mod iperf;
+pub mod methods;
 mod namespace;
 pub mod round_trip;
 mod site;
+pub mod transaction;
 mod vm;
 
 use std::net::SocketAddr;
@@ -110,6 +113,9 @@ impl<'a> StreamRig<'a> {
         let cores = wish.cores(&*device, &bench.cores, bench.link)?;
         let mut place = Place::new(&bench.folder, &cores)?;
         ends::lay(&mut ends.places, &mut place, addressing, wish.mtu())?;
+        if let Some(mbps) = job.function.wire_mbps {
+            ends::slow(&mut ends.places, mbps)?;
+        }
         let slowed = clock::for_job(&*device, &job, &cores)?;
         device.start(&job, &mut place)?;
         ends.listen()?;
@@ -329,6 +335,12 @@ impl Ends {
     fn listeners_live(&mut self) -> Result<(), Error> {
         self.places.iter_mut().try_for_each(|place| place.lives(&[RESPONDER, SERVER]))
     }
+}
+
+/// The folder of the lab's program.
+fn own_folder() -> String {
+    let own = std::env::current_exe().unwrap_or_default();
+    own.parent().map_or_else(|| "/".to_owned(), |folder| folder.display().to_string())
 }
 
 /// The lab's program, as a shell takes it.

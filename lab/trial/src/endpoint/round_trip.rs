@@ -11,12 +11,13 @@
 //! A datagram that is lost is a request without an answer, never a long wait for a retransmission.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use lab_record::RoundTrips;
 use lab_traffic::receive::jitter::Jitter;
 
+use super::transaction;
 use crate::Error;
 
 /// Sequence and time of a request.
@@ -51,11 +52,15 @@ pub fn read(told: &str) -> Result<RoundTrips, Error> {
     })
 }
 
-/// Answers every datagram with itself, for ever; `told` hears where.
+/// Answers every datagram with itself, for ever, and so every octet of every connection; `told`
+/// hears where.
 pub fn respond(at: SocketAddr, told: impl FnOnce(SocketAddr)) -> Result<(), Error> {
     let refuse = |error: io::Error| port(at, &error);
     let socket = UdpSocket::bind(at).map_err(refuse)?;
-    told(socket.local_addr().map_err(refuse)?);
+    let at = socket.local_addr().map_err(refuse)?;
+    let listener = TcpListener::bind(at).map_err(refuse)?;
+    std::thread::spawn(move || transaction::respond(&listener));
+    told(at);
     let mut datagram = [0; 65_536];
     loop {
         match socket.recv_from(&mut datagram) {

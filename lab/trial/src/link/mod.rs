@@ -147,7 +147,9 @@ pub(crate) fn steer(place: &mut Place, devices: &[&str]) -> Result<(), Error> {
         .iter()
         .map(|device| format!("echo {mask:x} > /sys/class/net/{device}/queues/rx-0/rps_cpus"))
         .collect();
-    let inner = format!("mount -t sysfs sysfs /sys && {}", set.join(" && "));
+    // A container has its own already, to be read alone.
+    let inner =
+        format!("mount -t sysfs sysfs /sys && mount -o remount,rw /sys && {}", set.join(" && "));
     place.run(&format!("unshare --mount sh -c '{inner}'")).map(drop)
 }
 

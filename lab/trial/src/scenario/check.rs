@@ -37,6 +37,10 @@ impl Scenario {
     fn check_streams(&self) -> Result<(), Wrong> {
         let (traffic, sweep, measure) = (&self.traffic, &self.sweep, &self.measure);
         if measure.manner() != Manner::Streams {
+            let wired = self.functions.iter().find(|it| it.get_ref().wire_mbps.is_some());
+            if let Some(place) = wired {
+                return wrong(place, "wire_mbps goes with search = \"stream\", and with it only");
+            }
             let reason = "endpoints go with search = \"stream\", and with it only";
             return sweep
                 .words::<Endpoint>()
@@ -285,6 +289,13 @@ mod tests {
         let streams = PLAIN.replace("'mlr'", "'stream'");
         assert!(
             Scenario::parse(&streams.replace("entries = [1, 2]", "endpoint = ['vm']"), "x").is_ok()
+        );
+        let wired = "kind = 'ip4'\nwire_mbps = 100";
+        assert!(Scenario::parse(&streams.replace("kind = 'ip4'", wired), "x").is_ok());
+        let told = fault("kind = 'ip4'", wired);
+        assert!(
+            told.ends_with("wire_mbps goes with search = \"stream\", and with it only"),
+            "{told}"
         );
         // Their frames are large enough for IPv6.
         assert!(Scenario::parse(&streams.replace("'ip4'", "'ip6'"), "x").is_ok());

@@ -106,6 +106,10 @@ pub struct Function {
     /// Egress port is limited to this rate: a real bottleneck for schedulers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bottleneck_mbps: Option<u64>,
+    /// Endpoints' wires are limited to this rate, as by a slower switch on the way: what waits
+    /// waits there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wire_mbps: Option<u64>,
 }
 
 /// Names of a bridge's switches.

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Streams between containers, by an engine of the lab's own: netperf's and iperf's numbers behind a slow wire, Open vSwitch's scheduler by
+# its QoS table; and nothing is left behind, whenever the lab is interrupted or killed.
+# Two: it measures rates.
+. "$(dirname "$0")/lib.sh"
+command -v dockerd >/dev/null && command -v docker >/dev/null || skip "there is no Docker engine: make setup"
+export XDG_CACHE_HOME=$work TMPDIR=$work
+cat >"$work/ends.toml" <<'END'
+name = "ends"
+title = "Ends"
+about = "As little as will do."
+[[function]]
+kind = "bridge"
+learning = true
+bottleneck_mbps = 100
+wire_mbps = 100
+[link]
+kind = "veth"
+[sweep]
+scheduler = ["htb"]
+endpoint = ["container"]
+[measure]
+search = "stream"
+trial_s = 1
+duration_sum_s = 1
+write_bytes = 256
+socket_bytes = 32768
+transaction_bytes = 1
+datagram_mbps = 50
+[campaign]
+restarts = 1
+END
+run() { exec "$bin/volley-lab" run "$work/ends.toml" --devices linux-bridge,ovs --out "$1" >"$work/out.txt" 2>>"$work/progress.log"; }
+nothing_is_left() { ! pgrep -f "$work/volley-engine" && ! find /sys/fs/cgroup -maxdepth 2 -name "volley-lab-$1" | has . && ! compgen -G "$work/volley-engine-*"; }
+
+(run "$work/ends") &
+lab=$!
+wait $lab || { cat "$work/out.txt"; exit 1; }
+until_true nothing_is_left $lab
+sweep_has ends '[.[] | .quantity // empty | "\(.subject.device) \(.metric)"] | sort | unique == (["linux-bridge", "ovs"] |
+    map(. + (" TCP stream, small writes", " TCP transaction", " UDP jitter one way", " UDP lost one way")) | sort)'
+sweep_has ends '[.[] | .quantity // empty | select(.metric == "TCP stream, small writes") | .values[]] | all(. > 1e6 and . < 101e6)'
+sweep_has ends '[.[] | .quantity // empty | select(.metric != "UDP lost one way") | .values[]] | all(. > 0)'
+grep -q 'type=linux-htb other-config:max-rate=100000000' "$work/ends/raw.jsonl"
+
+# Whenever it is interrupted it tidies up; when it is killed the kernel ends its engine, and the next lab takes the rest away.
+for moment in 0.4 3; do
+    (run "$work/stopped$moment") &
+    lab=$!
+    sleep $moment
+    kill -INT $lab
+    wait $lab || true
+    until_true nothing_is_left $lab || { echo "interrupted after $moment s, it left something"; exit 1; }
+done
+(run "$work/killed") &
+lab=$!
+until_true pgrep -f "dockerd.*$work/volley-engine-$lab"
+kill -9 $lab
+wait $lab 2>/dev/null || true
+until_true eval "! pgrep -f '$work/volley-engine'"
+(run "$work/next") &
+next=$!
+until_true pgrep -f "dockerd.*$work/volley-engine-$next"
+kill -INT $next
+wait $next || true
+until_true nothing_is_left $lab
+until_true nothing_is_left $next
+echo "ok $name"
