@@ -65,8 +65,8 @@ instructions: ## Counts instructions a packet by valgrind, and holds them agains
 one-percent: build ## Tries whether this machine, quiet, finds a build that costs 1 % more; as root, five minutes
 	VOLLEY_BIN=$(CURDIR)/target/release scripts/one-percent
 
-study-quick: build ## Measures the cut study of Volley into target/study, as root (DEVICES=volley,vpp=/opt/vpp for others)
-	target/release/volley-lab study vector-router --quick --devices $(or $(DEVICES),volley) --out target/study
+study-quick: build ## Measures a cut study of Volley into target/study, as root (STUDY=schedulers, DEVICES=volley,vpp=/opt/vpp for others)
+	target/release/volley-lab study $(or $(STUDY),vector-router) --quick --devices $(or $(DEVICES),volley) --out target/study
 
 graph: ## Draws docs/graph.svg and docs/graph/ from the nodes there are
 	mkdir -p docs/graph

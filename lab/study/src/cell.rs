@@ -120,8 +120,38 @@ impl<'a> Runs<'a> {
                 run: id.to_owned(),
             });
         }
-        Err(lacking(run, pick, device))
+        match pick.metric.as_deref() {
+            Some(CHECK) => checked(run, pick, device).ok_or_else(|| lacking(run, pick, device)),
+            _ => Err(lacking(run, pick, device)),
+        }
     }
+}
+
+/// The metric that is no rate and no quantity: the share of packets that were as they had to be.
+const CHECK: &str = "check";
+
+/// What checks of a function came to, over all starts of the device.
+fn checked(run: &Measured, pick: &Pick, device: &str) -> Option<Number> {
+    let all = run.results.iter().flat_map(|results| &results.checks);
+    let mine: Vec<_> = all.filter(|check| fits(&check.subject, pick, device)).collect();
+    let right = |check: &&lab_record::CheckRecord| {
+        let [sent, came, kept_out, slipped] = check.counts();
+        let right = came.min(sent) + kept_out.saturating_sub(slipped);
+        // What came and was not what it had to be is counted as come: its fault tells it.
+        let share = right as f64 / (sent + kept_out).max(1) as f64;
+        if check.passed() { share } else { share.min(1.0 - 1.0 / (sent + kept_out).max(1) as f64) }
+    };
+    let shares: Vec<f64> = mine.iter().map(right).collect();
+    let faults = mine.iter().filter_map(|check| check.fault.as_ref());
+    Some(Number {
+        value: *shares.iter().min_by(|a, b| a.total_cmp(b))?,
+        interval: summary::interval_of_bounds(&shares, &shares),
+        spread: summary::spread(shares.len()),
+        runs: shares.len(),
+        at_least: false,
+        anomalies: faults.map(|fault| format!("{}: {}", fault.stream, fault.reason)).collect(),
+        run: run.id.clone(),
+    })
 }
 
 /// Whether the quantity's name is, or begins with, the one that is picked.
@@ -227,6 +257,47 @@ mod tests {
     fn subject(entries: &str) -> Subject {
         let axes = [("entries".to_owned(), entries.to_owned())].into();
         Subject { device: "vpp=/x".into(), function: "ip4".into(), axes, run: 0 }
+    }
+
+    #[test]
+    fn a_check_is_the_share_of_packets_that_were_right_and_a_fault_is_never_all() {
+        let stream = |must_emerge, sent, came| lab_record::Checked {
+            must_emerge,
+            sent,
+            came,
+            ..lab_record::Checked::default()
+        };
+        let check = |came, fault: Option<&str>| lab_record::CheckRecord {
+            subject: subject("1"),
+            streams: vec![stream(true, 8, came), stream(false, 2, 0)],
+            fault: fault.map(|reason| lab_record::Fault {
+                stream: "s".into(),
+                packet: None,
+                reason: reason.into(),
+                difference: None,
+            }),
+            ..lab_record::CheckRecord::default()
+        };
+        let number = |check| {
+            let results = Results { checks: vec![check], ..Results::default() };
+            let run = Measured {
+                id: "r".into(),
+                planned: planned("[[function]]\nkind = 'ip4'"),
+                devices: vec!["vpp=/x".into()],
+                results: Some(results),
+                ended: None,
+            };
+            let pick =
+                Pick { runs: vec!["r".into()], metric: Some(CHECK.into()), ..Pick::default() };
+            match Runs::of(&[run]).cell(&pick, "vpp=/x") {
+                Cell::Number(number) => number,
+                Cell::Reason(why) => panic!("{why}"),
+            }
+        };
+        assert_eq!(number(check(8, None)).value, 1.0);
+        assert_eq!(number(check(7, Some("lost"))).value, 0.9);
+        let bent = number(check(8, Some("bent")));
+        assert_eq!((bent.value, bent.anomalies), (0.9, vec!["s: bent".to_owned()]));
     }
 
     #[test]

@@ -6,8 +6,11 @@ use crate::Error;
 use crate::study::Study;
 
 /// Studies, by name.
-pub const STUDIES: &[(&str, &str)] =
-    &[("vector-router", include_str!("../../../studies/vector-router.toml"))];
+pub const STUDIES: &[(&str, &str)] = &[
+    ("vector-router", include_str!("../../../studies/vector-router.toml")),
+    ("schedulers", include_str!("../../../studies/schedulers.toml")),
+    ("continuous-lab", include_str!("../../../studies/continuous-lab.toml")),
+];
 
 macro_rules! scenarios {
     ($($name:literal,)+) => {
@@ -19,6 +22,7 @@ macro_rules! scenarios {
 }
 scenarios! {
     "clock",
+    "functional",
     "ip4-largest-table",
     "ip4-routes",
     "ip4-table-size",
@@ -31,6 +35,7 @@ scenarios! {
     "l2-xconnect",
     "live-change",
     "packet-cost",
+    "schedulers",
     "vector-size",
     "vxlan-encap",
     "workers",

@@ -99,6 +99,9 @@ pub struct Chapter {
     /// Figures.
     #[serde(default, rename = "figure")]
     pub figures: Vec<FigureOf>,
+    /// Figures that are a table of the study, drawn.
+    #[serde(default)]
+    pub bars: Vec<BarsOf>,
     /// What has no measurement in it.
     #[serde(default, rename = "note")]
     pub notes: Vec<Note>,
@@ -145,6 +148,12 @@ pub enum Unit {
     Percent,
     /// Seconds.
     Seconds,
+    /// Thousandths of a second.
+    Milliseconds,
+    /// Millions of bits a second.
+    Mbps,
+    /// A share of one, of packets that were as they had to be.
+    Right,
 }
 
 /// A table.
@@ -192,6 +201,9 @@ pub struct Column {
     /// Clock of the source's processor there, in GHz: cycles a packet follow from it.
     #[serde(default)]
     pub ghz: Option<f64>,
+    /// Which of our devices stand in it, by their plain names; all unless said.
+    #[serde(default)]
+    pub devices: Option<Vec<String>>,
     /// Its numbers were not measured by us, and why.
     #[serde(default)]
     pub reason: Option<String>,
@@ -256,6 +268,24 @@ pub struct FigureOf {
     /// What a reader must know.
     #[serde(default)]
     pub remark: String,
+}
+
+/// A figure of grouped bars: a group for each row of a table, a bar for each of its columns.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BarsOf {
+    /// Its number in the source, or a name of ours.
+    pub id: String,
+    /// The source; none of a figure of ours.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// Where it stands there.
+    #[serde(default)]
+    pub place: String,
+    /// What it shows.
+    pub title: String,
+    /// The table, by its id.
+    pub of: String,
 }
 
 /// What a curve is made of.
@@ -375,6 +405,11 @@ impl Study {
         self.runs.iter().find(|run| run.id == id)
     }
 
+    /// The table of an id.
+    pub fn table(&self, id: &str) -> Option<&TableOf> {
+        self.chapters.iter().flat_map(|chapter| &chapter.tables).find(|table| table.id == id)
+    }
+
     /// What is wrong beyond the grammar, if anything.
     fn fault(&self) -> Option<String> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
@@ -406,6 +441,14 @@ impl Study {
                 let mut picks = picks.map(|curve| (&curve.name, figure.pick.with(&curve.pick)));
                 if let Some(fault) = picks.find_map(|(name, pick)| self.fault_of(name, &pick)) {
                     return Some(format!("{}: {fault}", figure.id));
+                }
+            }
+            for bars in &chapter.bars {
+                if let Some(id) = source(&bars.source) {
+                    return Some(format!("{}: there is no source {id:?}", bars.id));
+                }
+                if self.table(&bars.of).is_none() {
+                    return Some(format!("{}: there is no table {:?}", bars.id, bars.of));
                 }
             }
             for note in &chapter.notes {
@@ -472,6 +515,20 @@ mod tests {
         assert!(told.contains("there is no run \"q\""), "{told}");
         let told = with_row("{ name = 'one', theirs = [1.0], reason = 'r' }").unwrap_err();
         assert!(told.contains("1 numbers for 2 columns"), "{told}");
+    }
+
+    #[test]
+    fn bars_are_of_a_table_that_there_is() {
+        let row = "row = [{ name = 'one', reason = 'r' }]\n";
+        let with = |of: &str| {
+            let bars = format!(
+                "[[chapter.bars]]\nid = 'figure 1'\nsource = 't'\ntitle = 'F'\nof = '{of}'\n"
+            );
+            Study::parse(&format!("{SMALL}{row}{bars}"), Path::new("s.toml"))
+        };
+        assert_eq!(with("table 1").unwrap().chapters[0].bars.len(), 1);
+        let told = with("table 2").unwrap_err().to_string();
+        assert!(told.contains("figure 1: there is no table \"table 2\""), "{told}");
     }
 
     #[test]

@@ -41,15 +41,19 @@ impl Unit {
             Self::Entries => "entries",
             Self::Percent => "%",
             Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Mbps => "Mbit/s",
+            Self::Right => "% right",
         }
     }
 
     /// What a number of ours is divided by to be in it.
     pub fn divisor(self) -> f64 {
         match self {
-            Self::Mpps => 1e6,
+            Self::Mpps | Self::Mbps => 1e6,
             Self::Entries | Self::Seconds => 1.0,
-            Self::Percent => 0.01,
+            Self::Milliseconds => 1e-3,
+            Self::Percent | Self::Right => 0.01,
         }
     }
 }
@@ -60,9 +64,10 @@ pub fn pick_of(table: &TableOf, row: &Row, column: &Column) -> Pick {
 }
 
 /// Our devices beside a row, as they were named: those of its runs.
-fn beside(runs: &Runs<'_>, row: &Row, pick: &Pick) -> Vec<String> {
+fn beside(runs: &Runs<'_>, row: &Row, column: &Column, pick: &Pick) -> Vec<String> {
     let wanted = |device: &&String| {
-        row.devices.as_ref().is_none_or(|only| only.iter().any(|name| name == plain(device)))
+        let only = [&row.devices, &column.devices].into_iter().flatten();
+        only.into_iter().all(|only| only.iter().any(|name| name == plain(device)))
     };
     let of = |id: &String| runs.run(id).map_or(&[][..], |run| &run.devices);
     let mut found: Vec<String> = Vec::new();
@@ -90,12 +95,13 @@ pub fn places(runs: &Runs<'_>, table: &TableOf) -> Vec<Place> {
                 cell,
             };
             let pick = pick_of(table, row, column);
-            let ours = beside(runs, row, &pick);
+            let ours = beside(runs, row, column, &pick);
             let told = row.reason.as_ref().or(column.reason.as_ref());
             match (told, ours.is_empty()) {
                 (Some(reason), _) => places.push(place(None, Cell::Reason(reason.clone()))),
                 (None, true) => {
-                    let only = row.devices.clone().unwrap_or_default().join(", ");
+                    let only = row.devices.as_ref().or(column.devices.as_ref());
+                    let only = only.cloned().unwrap_or_default().join(", ");
                     let reason = format!("device not here: {only} is not among --devices");
                     places.push(place(None, Cell::Reason(reason)));
                 }
@@ -193,6 +199,15 @@ pub fn all(study: &Study, runs: &Runs<'_>, devices: &[String]) -> Vec<Place> {
         for figure in &chapter.figures {
             found.extend(of_figure(runs, figure, devices));
         }
+        for bars in &chapter.bars {
+            let of = study.table(&bars.of).map(|table| places(runs, table)).unwrap_or_default();
+            let drawn = |place: Place| Place {
+                source: bars.source.clone(),
+                item: bars.id.clone(),
+                ..place
+            };
+            found.extend(of.into_iter().map(drawn));
+        }
         found.extend(chapter.notes.iter().map(|note| Place {
             source: Some(note.source.clone()),
             item: note.id.clone(),
@@ -216,8 +231,9 @@ pub fn csv(places: &[Place]) -> String {
     let finite = |value: f64| if value.is_finite() { value.to_string() } else { String::new() };
     for place in places {
         let divisor = match place.unit {
-            "Mpps" => 1e6,
-            "%" => 0.01,
+            "Mpps" | "Mbit/s" => 1e6,
+            "%" | "% right" => 0.01,
+            "ms" => 1e-3,
             _ => 1.0,
         };
         let head = [

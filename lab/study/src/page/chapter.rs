@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use lab_report::svg::canvas::escape;
 
-use super::{Page, figure, models, table};
+use super::{Page, bars, figure, models, table};
 use crate::study::Chapter;
 
 pub(super) fn body(page: &Page<'_>, chapter: &Chapter) -> String {
@@ -17,6 +17,10 @@ pub(super) fn body(page: &Page<'_>, chapter: &Chapter) -> String {
     for it in &chapter.figures {
         body += &heading(page, &it.id, it.source.as_deref(), &it.title, &it.place);
         body += &figure::body(page, it);
+    }
+    for it in &chapter.bars {
+        body += &heading(page, &it.id, it.source.as_deref(), &it.title, &it.place);
+        body += &bars::body(page, it);
     }
     if !chapter.notes.is_empty() {
         body += "<table>\n<tr><th>of the source</th><th>what it shows</th><th>why nothing of ours stands beside it</th></tr>\n";

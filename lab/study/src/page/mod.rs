@@ -5,6 +5,7 @@
 //! ```
 
 mod anomalies;
+mod bars;
 mod chapter;
 mod drawn;
 mod figure;
@@ -100,5 +101,7 @@ main{max-width:900px}.theirs{color:#7a4a00}.theirs td:first-child{white-space:no
 .reason{color:#777;font-style:italic}td.wide{white-space:normal}td:first-child{white-space:normal}\
 details{margin:6px 0 14px}li{margin:3px 0}";
 
+#[cfg(test)]
+mod coverage;
 #[cfg(test)]
 mod tests;

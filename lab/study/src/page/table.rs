@@ -121,8 +121,8 @@ pub(super) fn interval(number: &Number, unit: Unit) -> String {
 
 fn told(value: f64, unit: Unit) -> String {
     match unit {
-        Unit::Mpps | Unit::Seconds => digits(value),
-        Unit::Percent => format!("{value:.2}\u{a0}%"),
+        Unit::Mpps | Unit::Seconds | Unit::Milliseconds | Unit::Mbps => digits(value),
+        Unit::Percent | Unit::Right => format!("{value:.2}\u{a0}%"),
         Unit::Entries => format!("{value:.0}"),
     }
 }

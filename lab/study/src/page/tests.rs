@@ -48,7 +48,7 @@ fn state(study: &Study, quick: bool) -> State {
 }
 
 /// Runs of which each has what `results` makes of its scenario and devices.
-fn measured(
+pub(super) fn measured_of(
     study: &Study,
     quick: bool,
     results: impl Fn(&Planned, &[String]) -> Option<Results>,
@@ -71,7 +71,7 @@ fn page<T>(
 ) -> T {
     let study = study();
     let state = state(&study, quick);
-    let measured = measured(&study, quick, results);
+    let measured = measured_of(&study, quick, results);
     let runs = Runs::of(&measured);
     let page = Page::of(&study, &state, &runs);
     let html = render(&page);
@@ -79,7 +79,7 @@ fn page<T>(
 }
 
 /// Every case of a scenario, as the study's files have them: lists alone, of a cut scenario.
-fn subjects(planned: &Planned, devices: &[String]) -> Vec<Subject> {
+pub(super) fn subjects(planned: &Planned, devices: &[String]) -> Vec<Subject> {
     let text = |value: &toml::Value| match value {
         toml::Value::String(text) => text.clone(),
         other => other.to_string(),
