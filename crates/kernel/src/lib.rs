@@ -6,10 +6,12 @@
 //!  worker  ◀── frames to send ── (thread) ◀── read ─── twin ◀─┘
 //!  control thread ◀── routes ──── (thread) ◀── FPM ──── FRR's zebra
 //! ```
+//! A [`mailbox`] is how EVPN's routing daemons tell us of stations, and we them.
 //! The threads are there when they are needed, and rest while nothing comes.
 
 mod error;
 pub mod fpm;
+pub mod mailbox;
 mod namespace;
 mod rtnetlink;
 mod tap;

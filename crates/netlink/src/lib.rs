@@ -10,10 +10,12 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
+pub mod bridge;
 mod error;
 pub mod fpm;
 pub mod link;
 mod message;
+pub mod neighbor;
 pub mod next_hop;
 pub mod route;
 pub mod socket;

@@ -42,7 +42,7 @@ pub struct LinkState {
     pub carrier: bool,
 }
 
-fn link_header(index: u32, flags: u32, which: u32) -> Vec<u8> {
+pub(crate) fn link_header(index: u32, flags: u32, which: u32) -> Vec<u8> {
     [[0; 4], index.to_ne_bytes(), flags.to_ne_bytes(), which.to_ne_bytes()].concat()
 }
 
@@ -51,7 +51,7 @@ pub fn get(name: &str) -> Request {
     Request::new(Kind::GET_LINK, 0, &link_header(0, 0, 0)).with(NAME, &with_nul(name))
 }
 
-fn with_nul(name: &str) -> Vec<u8> {
+pub(crate) fn with_nul(name: &str) -> Vec<u8> {
     [name.as_bytes(), &[0]].concat()
 }
 

@@ -15,8 +15,14 @@ pub struct Kind(pub u16);
 impl Kind {
     /// Whether a request was carried out.
     pub const ERROR: Self = Self(2);
+    /// All of what was asked for is told.
+    pub const DONE: Self = Self(3);
     /// A link comes or changes.
     pub const NEW_LINK: Self = Self(16);
+    /// A link goes.
+    pub const DEL_LINK: Self = Self(17);
+    /// A link changes.
+    pub const SET_LINK: Self = Self(19);
     /// Asks for a socket, and tells of one; a number of its own protocol, NETLINK_SOCK_DIAG.
     pub const SOCKET: Self = Self(20);
     /// Asks for a link.
@@ -29,6 +35,12 @@ impl Kind {
     pub const NEW_ROUTE: Self = Self(24);
     /// A route goes.
     pub const DEL_ROUTE: Self = Self(25);
+    /// A neighbour, or a station of a bridge, comes or changes.
+    pub const NEW_NEIGHBOR: Self = Self(28);
+    /// A neighbour, or a station of a bridge, goes.
+    pub const DEL_NEIGHBOR: Self = Self(29);
+    /// Asks for neighbours, or stations.
+    pub const GET_NEIGHBOR: Self = Self(30);
     /// A next hop, or a group of them, comes or changes.
     pub const NEW_NEXT_HOP: Self = Self(104);
     /// A next hop, or a group of them, goes.
@@ -43,6 +55,10 @@ pub mod flag {
     pub const ACK: u16 = 0x004;
     /// What is there is replaced.
     pub const REPLACE: u16 = 0x100;
+    /// What is there already is an error.
+    pub const EXCLUSIVE: u16 = 0x200;
+    /// All that there are, not one.
+    pub const DUMP: u16 = 0x300;
     /// What is not there is made.
     pub const CREATE: u16 = 0x400;
 }
@@ -120,6 +136,9 @@ pub fn outcome(answer: &[u8], sequence: u32) -> Result<Option<Result<(), i32>>, 
             let code = i32::from_ne_bytes(*code);
             return Ok(Some(if code == 0 { Ok(()) } else { Err(code.saturating_neg()) }));
         }
+        if message.kind == Kind::DONE && message.sequence == sequence {
+            return Ok(Some(Ok(())));
+        }
     }
     Ok(None)
 }
@@ -178,6 +197,8 @@ mod tests {
         assert_eq!(outcome(&answer(0), 5), Ok(Some(Ok(()))));
         assert_eq!(outcome(&answer(-17), 5), Ok(Some(Err(17))));
         assert_eq!(outcome(&answer(0), 6), Ok(None));
+        let all_told = Request::new(Kind::DONE, 0, &[0; 4]).finish(5);
+        assert_eq!(outcome(&all_told, 5), Ok(Some(Ok(()))));
     }
 
     #[test]

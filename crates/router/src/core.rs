@@ -11,12 +11,14 @@ use control::config::objects::port::{Port, PortName};
 use control::engine::{ApplyError, EngineError};
 use dataplane::{Dataplane, PortQueues, Waiting};
 use fib::mac::MacFlush;
-use fib::neighbor::{Action, Neighbors, ShareView};
+use fib::FibError;
+use fib::adjacency::AdjacencyId;
+use fib::neighbor::{Action, Need, NeighborKey, Neighbors, ShareView};
 use graph::Worker;
 use kernel::Waker;
 use nodes::tables::{EchoHeard, Injected, VrfId};
 use packet::Pool;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,12 +58,29 @@ pub(crate) struct Core {
     pub(crate) fpm_preference: Option<u8>,
     /// A change that failed is being taken back: what was there comes back by all means.
     pub(crate) is_undoing: bool,
+    /// Who tells routes by FPM, if anybody does.
+    pub(crate) route_feed: Option<RouteFeed>,
+    /// Tunnels whose remotes were told otherwise.
+    retold: BTreeSet<PortName>,
     /// Ports that parts are to follow: their addresses, or what stands on them, changed.
     touched: BTreeSet<PortName>,
     /// Interfaces that are gone, whose rows workers have still.
     gone: BTreeSet<u16>,
     /// Rows may differ from what workers have.
     rows_differ: bool,
+}
+
+/// A routing daemon that tells routes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RouteFeed {
+    /// The network namespace that it runs in, if that is not our own.
+    pub(crate) netns: Option<String>,
+    /// Which session it is.
+    pub(crate) session: u64,
+    /// When it was last heard, until it has told what it had.
+    pub(crate) heard: Instant,
+    /// It has told the routes that it had when it began.
+    pub(crate) has_told: bool,
 }
 
 impl Core {
@@ -92,6 +111,8 @@ impl Core {
             stands_in: false,
             fpm_preference: None,
             is_undoing: false,
+            route_feed: None,
+            retold: BTreeSet::new(),
             touched: BTreeSet::new(),
             gone: BTreeSet::new(),
             rows_differ: false,
@@ -171,6 +192,50 @@ impl Core {
         if let Some(remote) = self.ports.remove_remote(name, address) {
             self.end_interface(remote.id);
         }
+    }
+
+    /// A routing daemon tells which remotes a tunnel has, and which of them flooding reaches.
+    pub(crate) fn tell_remotes(&mut self, name: &PortName, remotes: BTreeMap<IpAddr, bool>) {
+        let Some(port) = self.ports.get_mut(name) else { return };
+        if port.told_remotes != remotes {
+            port.told_remotes = remotes;
+            self.retold.insert(name.clone());
+        }
+    }
+
+    /// The tunnels whose remotes were told otherwise since the last call.
+    pub(crate) fn take_retold(&mut self) -> BTreeSet<PortName> {
+        std::mem::take(&mut self.retold)
+    }
+
+    /// A neighbour's MAC address is given, and need not be asked for.
+    pub(crate) fn fix_neighbor(&mut self, key: NeighborKey, mac: [u8; 6]) -> Result<(), FibError> {
+        let adjacency = self.adjacency(key)?;
+        let mut outcome = Ok(());
+        self.with_neighbors(|neighbors, now_ns, out| {
+            outcome = neighbors.add_static(now_ns, key, mac, out).and_then(|()| {
+                let Some(id) = adjacency else { return Ok(()) };
+                neighbors.need(now_ns, key, id, Need::Route, out)
+            });
+        });
+        outcome
+    }
+
+    /// It is to be asked for again.
+    pub(crate) fn free_neighbor(&mut self, key: NeighborKey) {
+        self.with_neighbors(|neighbors, now_ns, out| {
+            neighbors.remove_static(now_ns, key, out);
+        });
+    }
+
+    /// The adjacency of a neighbour; none if its interface is gone.
+    pub(crate) fn adjacency(
+        &mut self,
+        key: NeighborKey,
+    ) -> Result<Option<AdjacencyId>, FibError> {
+        let port = self.ports.of_id(key.interface);
+        let own = port.map(|port| (port.link_header(), port.config.mtu));
+        self.routing.adjacency(key, &|_| own)
     }
 
     /// Forgets which stations of bridges were behind an interface.

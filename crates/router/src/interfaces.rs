@@ -47,6 +47,10 @@ pub(crate) struct OpenPort {
     pub(crate) remotes: BTreeMap<IpAddr, Remote>,
     /// Those of them that fixed stations of its bridge are behind.
     pub(crate) fixed_remotes: BTreeSet<IpAddr>,
+    /// Those that a routing daemon tells of, and whether flooding reaches them.
+    pub(crate) told_remotes: BTreeMap<IpAddr, bool>,
+    /// The kernel's number of the link that a routing daemon's routes lead by, beside its twin's.
+    pub(crate) route_link: Option<u32>,
     /// The kernel's number of its twin.
     pub(crate) twin_link: Option<u32>,
     /// The scheduler that its packets wait in.
@@ -102,6 +106,8 @@ impl OpenPort {
             peer: None,
             remotes: BTreeMap::new(),
             fixed_remotes: BTreeSet::new(),
+            told_remotes: BTreeMap::new(),
+            route_link: None,
             twin_link: None,
             shaped: None,
             standing: Standing::default(),

@@ -89,6 +89,7 @@ macro_rules! every_view {
             neighbor: Neighbor,
             neighbor_share: NeighborShare,
             bridge: Bridge,
+            evpn: Evpn,
             bond: Bond,
             acl: Acl,
             policer: Policer,

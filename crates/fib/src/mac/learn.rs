@@ -55,6 +55,21 @@ impl MacTable {
         }
     }
 
+    /// As [`MacTable::learn`] where `key` is not known, or is known to be on `port`; else nothing
+    /// is noted, and what is known comes back.
+    pub fn keep(&self, key: MacKey, port: u32, now: u32) -> Result<Learned, MacEntry> {
+        let known = {
+            let _control = self.control();
+            self.place_of(key).map(|(line, slot)| self.line(line).data_of(slot))
+        };
+        let max_age = self.max_age_ticks.load(Ordering::Relaxed);
+        match known.filter(|data| data.is_live(now, max_age)).map(Data::entry) {
+            Some(entry) if entry.port != port => Err(entry),
+            // A worker that hears it elsewhere just now is overruled until it hears it again.
+            _ => Ok(self.learn(key, port, now)),
+        }
+    }
+
     /// Learns each of `sought`, seen on the port in the same place of `ports`; calls `report` with
     /// the place of each that was not [`Learned::Known`].
     #[inline]

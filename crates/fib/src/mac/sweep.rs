@@ -99,6 +99,42 @@ impl MacTable {
         }
     }
 
+    /// Calls `visit` with every entry of the next `lines` cache lines that is live at tick `now`;
+    /// says whether that was the end of the table. It starts again there.
+    pub fn look(
+        &self,
+        sweep: &mut MacSweep,
+        lines: usize,
+        now: u32,
+        mut visit: impl FnMut(MacKey, MacEntry),
+    ) -> bool {
+        let first = sweep.next_line.min(self.line_count);
+        let end = first.saturating_add(lines).min(self.line_count);
+        let is_end = end == self.line_count;
+        sweep.next_line = if is_end { 0 } else { end };
+        let _control = self.control();
+        for line in &self.lines.items()[first..end] {
+            for slot in 0..SLOTS {
+                let key = MacKey::from_bits(line.keys[slot].load(Ordering::Acquire));
+                let data = line.data_of(slot);
+                let live = |key: &MacKey| data.is_live(now, self.max_age_of(key.domain()));
+                if let Some(key) = key.filter(live) {
+                    visit(key, data.entry());
+                }
+            }
+        }
+        is_end
+    }
+
+    /// Takes a learned entry out, if it is on this port still. Workers go on meanwhile.
+    pub fn forget(&self, key: MacKey, port: u32) {
+        let Some((line, _)) = self.place_of(key) else { return };
+        let gone = |other: MacKey, data: Data| {
+            other == key && data.port() == port && !data.is_static()
+        };
+        self.take_out(line..line + 1, gone);
+    }
+
     fn take_out(
         &self,
         lines: std::ops::Range<usize>,

@@ -135,6 +135,12 @@ impl Fpm {
         self.address
     }
 
+    /// Which session there is, if there is one: they are counted.
+    pub fn session(&self) -> Option<u64> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.peer.map(|_| state.sessions)
+    }
+
     /// What is known of the sessions.
     pub fn state(&self) -> FpmState {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()

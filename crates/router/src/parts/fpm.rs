@@ -9,7 +9,7 @@
 //! may bring them no more go likewise, before the next one's come.
 
 use crate::bulk;
-use crate::core::{Core, fault};
+use crate::core::{Core, RouteFeed, fault};
 use crate::left::of_fpm;
 use crate::part::{Makes, Part};
 use crate::routing::{Family, InVrf};
@@ -27,7 +27,10 @@ use nodes::tables::VrfId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long zebra tells no route when it has told those that it had.
+const QUIET: Duration = Duration::from_secs(3);
 
 /// Who brings routes by FPM, if anybody may.
 #[derive(Default)]
@@ -132,6 +135,7 @@ impl Feed {
         let Some((fpm, listen)) = self.listening.take() else { return };
         drop(fpm);
         core.fpm_preference = None;
+        core.route_feed = None;
         self.shared.clear();
         (self.refused, self.problem) = (0, None);
         let (source, first) = (source_of(&listen), FilePrefix::V4(Prefix::all()));
@@ -160,7 +164,9 @@ impl Part for Feed {
             return true;
         }
         let Some((fpm, listen)) = &mut self.listening else { return false };
-        let Some(slice) = fpm.next_slice() else { return false };
+        let slice = fpm.next_slice();
+        follow_session(core, fpm, listen, slice.is_some());
+        let Some(slice) = slice else { return false };
         let (source, listen) = (source_of(listen), listen.clone());
         let (vrfs, ports) = (vrfs(core, &listen), ports_by_link(core));
         let mut changes: BTreeMap<VrfId, (Changes<u32>, Changes<u128>)> = BTreeMap::new();
@@ -179,6 +185,19 @@ impl Part for Feed {
         }
         self.make(core, changes, source);
         true
+    }
+}
+
+/// Others are to know whether somebody tells routes, and when it last did.
+fn follow_session(core: &mut Core, fpm: &Fpm, listen: &Listen, is_heard: bool) {
+    let (session, now) = (fpm.session(), Instant::now());
+    if core.route_feed.as_ref().map(|feed| feed.session) != session {
+        let netns = listen.netns.as_deref().map(str::to_owned);
+        let new = |session| RouteFeed { netns, session, heard: now, has_told: false };
+        core.route_feed = session.map(new);
+    } else if let Some(feed) = core.route_feed.as_mut().filter(|feed| !feed.has_told) {
+        feed.has_told = !is_heard && now.duration_since(feed.heard) >= QUIET;
+        feed.heard = if is_heard { now } else { feed.heard };
     }
 }
 
@@ -322,7 +341,7 @@ fn vrfs(core: &Core, listen: &Listen) -> HashMap<u32, VrfId> {
 fn ports_by_link(core: &Core) -> HashMap<u32, u16> {
     let mut links = HashMap::new();
     for port in core.ports.values() {
-        if let Some(link) = port.twin_link {
+        for link in port.twin_link.into_iter().chain(port.route_link) {
             links.entry(link).or_insert(port.id);
         }
     }

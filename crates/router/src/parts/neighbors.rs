@@ -11,7 +11,7 @@ use control::config::objects::arp::Arp;
 use control::config::objects::neighbor::{Neighbor, NeighborKey as Key};
 use control::config::objects::port::PortName;
 use control::engine::ApplyError;
-use fib::neighbor::{Need, NeighborKey};
+use fib::neighbor::NeighborKey;
 use nodes::tables::{ArpHeard, Unresolved};
 use std::net::Ipv4Addr;
 
@@ -49,20 +49,11 @@ impl Makes<Delta<Key, Neighbor>> for StaticNeighbors {
         };
         let neighbor = NeighborKey { interface, address: key.address };
         let Some(wanted) = wanted else {
-            core.with_neighbors(|neighbors, now_ns, out| {
-                neighbors.remove_static(now_ns, neighbor, out);
-            });
+            core.free_neighbor(neighbor);
             return Ok(());
         };
-        let (mac, mut outcome) = (wanted.mac.0, Ok(()));
-        let adjacency = adjacency(core, neighbor);
-        core.with_neighbors(|neighbors, now_ns, out| {
-            outcome = neighbors.add_static(now_ns, neighbor, mac, out).and_then(|()| {
-                let Some(id) = adjacency? else { return Ok(()) };
-                neighbors.need(now_ns, neighbor, id, Need::Route, out)
-            });
-        });
-        outcome.map_err(|error| fault(&field, error.to_string()))
+        let fixed = core.fix_neighbor(neighbor, wanted.mac.0);
+        fixed.map_err(|error| fault(&field, error.to_string()))
     }
 }
 
@@ -72,7 +63,7 @@ impl Hears<Unresolved> for StaticNeighbors {
         let Unresolved { next_hop, interface, packet, .. } = punt;
         let key = NeighborKey { interface, address: next_hop };
         let now_ns = core.now_ns();
-        match adjacency(core, key) {
+        match core.adjacency(key) {
             Ok(Some(id)) => {
                 if !core.neighborhood.hold(now_ns, key, id, packet) {
                     // Nobody keeps what was made for it.
@@ -103,16 +94,6 @@ impl Hears<ArpHeard> for StaticNeighbors {
             None => core.neighborhood.heard(now_ns, &punt),
         }
     }
-}
-
-/// The adjacency of a neighbour, made if need be.
-pub(crate) fn adjacency(
-    core: &mut Core,
-    key: NeighborKey,
-) -> Result<Option<fib::adjacency::AdjacencyId>, fib::FibError> {
-    let port = core.ports.of_id(key.interface);
-    let own = port.map(|port| (port.link_header(), port.config.mtu));
-    core.routing.adjacency(key, &|_| own)
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ answers! { Router, router, filter;
     Vrf: router.show_vrfs(),
     NeighborShare: router.show_neighbor_shares(),
     Bridge: router.parts.bridges.show(&router.core),
+    Evpn: router.parts.bridges.show_evpn(),
     Bond: router.parts.bonds.show(&router.core),
     Policer: router.parts.policers.show(&router.core),
     Mirror: router.parts.mirrors.show(&router.core),

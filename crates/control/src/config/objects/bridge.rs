@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use wire::MacAddr;
 
+use super::bridge_evpn::Evpn;
 use super::name::name_field;
 use super::port::{Port, check_exists};
 use super::port_kind::PortKind;
@@ -94,6 +95,9 @@ object! {
         pub ageing: Duration as "30s" = Duration::from_secs(300),
         /// Most stations it remembers
         pub mac_limit: u32 [1..=16_777_216] = 16_384,
+        /// How a routing daemon tells it of stations beyond its tunnel, and is told of its own; not
+        /// at all when left out
+        pub evpn: Option<Box<Evpn>> as "on" = None,
         /// What all its ports may do
         pub flags: Flags = Flags::default(),
     }
@@ -175,6 +179,9 @@ impl Object for Bridges {
                 let message = format!("stations remembered for {}", duration_text(bridge.ageing));
                 let problem = Problem::new(format!("bridge.{name}.ageing"), message);
                 report.push(problem.expected("\"1s\" to \"2h\""));
+            }
+            if let Some(evpn) = &bridge.evpn {
+                evpn.check(name, bridge, &config.ports, report);
             }
             for (index, binding) in bridge.bindings.iter().enumerate() {
                 let field = format!("bridge.{name}.bindings[{index}]");

@@ -12,6 +12,7 @@ use super::super::field::Field;
 use super::super::objects::acl::{Acl, AclName, Action, Fragment, Rule, TcpFlags};
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
+use super::super::objects::bridge_evpn::Evpn;
 use super::super::objects::flows::Flows;
 use super::super::objects::icmp::Icmp;
 use super::super::objects::ip4::Ip4;
@@ -290,8 +291,15 @@ fn bridge(config: &mut Config, ports: &[u8]) {
     };
     let bindings: Vec<_> = ports.iter().map(bound).collect();
     let (answer_arp, answer_nd) = (bindings.len() > 1, bindings.len() > 2);
+    let is_vxlan = |name: &PortName| {
+        config.ports.get(name).is_some_and(|port| matches!(port.kind, PortKind::Vxlan(_)))
+    };
+    let evpn = tunnel.iter().find(|name| is_vxlan(name)).map(|_| {
+        let netns = answer_nd.then(|| Field::from_text("frr").unwrap());
+        Box::new(Evpn { netns, routes: answer_arp, ..Evpn::default() })
+    });
     let made =
-        Bridge { ports: members, ageing, answer_arp, answer_nd, bindings, ..Bridge::default() };
+        Bridge { ports: members, ageing, answer_arp, answer_nd, bindings, evpn, ..Bridge::default() };
     config.bridges.insert(lan.clone(), made);
     if let Some(port) = tunnel {
         let key = StationKey { bridge: lan.clone(), address: MacAddr([2, 0, 0, 0, 2, 1]) };

@@ -26,6 +26,8 @@ const PERIOD: Duration = Duration::from_millis(100);
 pub(super) struct Binding {
     fixed: BTreeMap<(BridgeId, IpAddr), Bound>,
     learned: BTreeMap<(BridgeId, IpAddr), Bound>,
+    /// By routing daemons, of stations beyond tunnels.
+    told: BTreeMap<(BridgeId, IpAddr), Bound>,
     changed: bool,
     published: Option<Instant>,
 }
@@ -44,7 +46,27 @@ impl Binding {
             }
         }
         self.learned.retain(|key, _| key.0 != bridge || answers(key.1));
+        self.told.retain(|key, _| key.0 != bridge || answers(key.1));
         self.changed = true;
+    }
+
+    /// Makes what a routing daemon tells of a bridge this.
+    pub(super) fn set_told(&mut self, bridge: BridgeId, told: BTreeMap<IpAddr, Bound>) {
+        self.told.retain(|key, _| key.0 != bridge);
+        self.told.extend(told.into_iter().map(|(address, bound)| ((bridge, address), bound)));
+        self.changed = true;
+    }
+
+    /// What is known of a bridge, but for what a routing daemon tells.
+    pub(super) fn own(&self, bridge: BridgeId) -> impl Iterator<Item = (IpAddr, Bound)> {
+        let all = [true, false].map(|is_ipv4| alike(bridge, is_ipv4));
+        let (learned, fixed) = (&self.learned, &self.fixed);
+        // What is configured comes last: it overrides what was heard.
+        all.clone()
+            .into_iter()
+            .flat_map(|range| learned.range(range))
+            .chain(all.into_iter().flat_map(|range| fixed.range(range)))
+            .map(|(key, bound)| (key.1, *bound))
     }
 
     /// Learns a binding, if there is room: `is_known` tells whether a station still is.
@@ -68,7 +90,11 @@ impl Binding {
     pub(super) fn count(&self, bridge: BridgeId, is_ipv4: bool) -> usize {
         let alike = alike(bridge, is_ipv4);
         let new = |(key, _): &(&(BridgeId, IpAddr), &Bound)| !self.fixed.contains_key(key);
-        self.fixed.range(alike.clone()).count() + self.learned.range(alike).filter(new).count()
+        let told = self.told.range(alike.clone()).filter(|(key, _)| {
+            !self.fixed.contains_key(key) && !self.learned.contains_key(key)
+        });
+        let own = self.learned.range(alike.clone()).filter(new).count();
+        self.fixed.range(alike).count() + own + told.count()
     }
 
     /// What workers are to know, if that changed and it is time.
@@ -78,8 +104,8 @@ impl Binding {
             return None;
         }
         (self.changed, self.published) = (false, Some(now));
-        // What is configured overrides what was heard.
-        let all = self.learned.iter().chain(&self.fixed);
+        // What is configured overrides what is told, and that what was heard.
+        let all = self.learned.iter().chain(&self.told).chain(&self.fixed);
         Some(all.map(|(key, bound)| (*key, *bound)).collect())
     }
 }

@@ -7,6 +7,7 @@
 //! ```
 
 mod bindings;
+mod evpn;
 mod flapping;
 mod show;
 
@@ -20,6 +21,7 @@ use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
 use control::config::objects::station::{Station, StationKey};
 use control::engine::ApplyError;
+use evpn::Evpn;
 use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use flapping::Flapping;
@@ -50,6 +52,7 @@ pub(crate) struct Bridges {
     sweep: MacSweep,
     next_sweep: Option<Instant>,
     flapping: Flapping,
+    evpn: Evpn,
 }
 
 /// A configured bridge.
@@ -91,6 +94,12 @@ impl Bridges {
     /// The bridge of a number.
     fn name_of(&self, id: u16) -> Option<&BridgeName> {
         self.names.get(&BridgeId(id))
+    }
+
+    /// Whether a routing daemon tells a bridge who is beyond its tunnel: nothing is learned there.
+    fn is_told(&self, bridge: BridgeId) -> bool {
+        let bridge = self.name_of(bridge.0).and_then(|name| self.bridges.get(name));
+        bridge.is_some_and(|bridge| bridge.config.evpn.is_some())
     }
 
     /// How many bindings of a family a bridge has.
@@ -191,7 +200,8 @@ impl Part for Bridges {
         if port.config.kind == PortKind::Bvi {
             row.link = Link::Bridge;
         }
-        if let Some(bridged) = self.port(name) {
+        if let Some(mut bridged) = self.port(name) {
+            bridged.learn &= !(port.config.kind.has_remotes() && self.is_told(bridged.bridge));
             row.mode = Mode::Bridged(bridged);
             let bridge = self.name_of(bridged.bridge.0);
             row.bridge_name = bridge.map_or_else(String::new, ToString::to_string);
@@ -205,6 +215,7 @@ impl Part for Bridges {
         if let Err(error) = self.place_fixed(own, &row_of, &core.dataplane.stations.table) {
             tracing::warn!(fault = "bridges", "{error}");
         }
+        self.evpn.published(core);
     }
 
     fn link_down(&mut self, core: &mut Core, port: &PortName) {
@@ -218,6 +229,7 @@ impl Part for Bridges {
         if let Some(bindings) = self.binding.due(now) {
             core.dataplane.set_bindings(bindings);
         }
+        self.evpn.turn(core, &self.bridges, &mut self.binding, now);
         if self.next_sweep.is_some_and(|next| now < next) {
             return false;
         }

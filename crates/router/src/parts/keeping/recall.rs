@@ -10,7 +10,6 @@
 use super::protocols::{FPM, protocol_of};
 use super::route_log::Kept;
 use crate::core::Core;
-use crate::parts::neighbors::adjacency;
 use crate::routing::{Foretold, InVrf, Routing};
 use control::config::field::Field;
 use control::config::objects::port::PortName;
@@ -249,7 +248,7 @@ pub(super) fn neighbors(core: &mut Core, left: Vec<Neighbor>) -> Vec<Neighbor> {
         core.with_neighbors(|machine, now_ns, out| machine.recall(now_ns, key, mac, age_ns, out));
         // Packets went there: the way is made before the next one comes.
         if neighbor.is_used
-            && let Ok(Some(id)) = adjacency(core, key)
+            && let Ok(Some(id)) = core.adjacency(key)
         {
             core.with_neighbors(|machine, now_ns, out| {
                 if machine.get(key).is_some_and(|known| known.mac.is_some()) {

@@ -42,17 +42,15 @@ impl Part for Remotes {
     fn settle(&mut self, core: &mut Core) {
         let tunnels = core.ports.iter().filter(|(_, port)| port.config.kind.has_remotes());
         for name in tunnels.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
-            if settle(core, &name).is_none() {
-                tracing::warn!(
-                    fault = "remotes-full",
-                    "port {name}: more than {MOST_INTERFACES} ports and remotes"
-                );
-            }
+            settle_or_tell(core, &name);
         }
     }
 
-    /// Forgets learned remotes without stations.
+    /// Forgets learned remotes without stations, and heeds what routing daemons tell of others.
     fn turn(&mut self, core: &mut Core, now: Instant) -> bool {
+        for name in core.take_retold() {
+            settle_or_tell(core, &name);
+        }
         if self.next_look.is_none_or(|next| now >= next) {
             self.next_look = Some(now + LOOK_PERIOD);
             forget_idle(core, now);
@@ -154,6 +152,16 @@ impl Remotes {
     }
 }
 
+fn settle_or_tell(core: &mut Core, name: &PortName) {
+    let is_there = core.ports.get(name).is_some_and(|port| port.config.kind.has_remotes());
+    if is_there && settle(core, name).is_none() {
+        tracing::warn!(
+            fault = "remotes-full",
+            "port {name}: more than {MOST_INTERFACES} ports and remotes"
+        );
+    }
+}
+
 /// None if there are no more numbers.
 fn settle(core: &mut Core, name: &PortName) -> Option<()> {
     let wanted = core.ports.get(name).map(wanted_of)?;
@@ -175,7 +183,7 @@ fn settle(core: &mut Core, name: &PortName) -> Option<()> {
 }
 
 /// The remotes of a tunnel, and whether flooding reaches them: its own, those of fixed stations,
-/// and those learned so far.
+/// those that a routing daemon tells, and those learned so far.
 fn wanted_of(port: &OpenPort) -> BTreeMap<IpAddr, bool> {
     let Some(ends) = port.config.kind.ends() else { return BTreeMap::new() };
     let ends::Remotes::Several { flood, learn } = &ends.remotes else { return BTreeMap::new() };
@@ -183,6 +191,8 @@ fn wanted_of(port: &OpenPort) -> BTreeMap<IpAddr, bool> {
     let mut wanted: BTreeMap<IpAddr, bool> =
         learned.map(|(address, _)| (*address, false)).collect();
     wanted.extend(port.fixed_remotes.iter().map(|remote| (*remote, false)));
+    let told = port.told_remotes.iter().map(|(remote, floods)| (*remote, *floods));
+    wanted.extend(told.filter(|(remote, _)| remote.is_ipv4() == ends.local.is_ipv4()));
     wanted.extend(flood.iter().map(|remote| (*remote, true)));
     wanted
 }
