@@ -53,10 +53,13 @@ pub(super) struct Post {
 
 impl Post {
     pub(super) fn new(wanted: Wanted, mailbox: Mailbox) -> Self {
+        // FRR 8.4 takes a router out when a route to it comes by another neighbour, and leaves the
+        // route.
+        let remote = Remote::new(wanted.inner.is_some());
         Self {
             wanted,
             mailbox,
-            remote: Remote::default(),
+            remote,
             local: Local::default(),
             unplaced: BTreeSet::new(),
             refreshed: None,
@@ -179,8 +182,15 @@ impl Post {
                 self.remote.asked(question, now);
             }
         }
+        if !self.remote.may_give_up(now, hold) {
+            return;
+        }
+        let inner = self.wanted.inner.as_ref().and_then(|inner| core.ports.id_of(inner));
+        let used = core.routing.next_hops().into_iter().filter(|hop| hop.users > 0);
+        let used = used.filter(|hop| Some(hop.key.interface) == inner).map(|hop| hop.key.address);
+        let used: BTreeSet<IpAddr> = used.collect();
         let mut told = Vec::new();
-        for (mac, to) in self.remote.give_up(now, hold, &mut told) {
+        for (mac, to) in self.remote.give_up(now, hold, |it| used.contains(&it), &mut told) {
             let _gone = self.mailbox.remove_remote(mac, to);
         }
         if !told.is_empty() {

@@ -11,7 +11,7 @@
 //! mailbox, and who means it puts it back at once. Meanwhile it counts.
 
 use netlink::neighbor::{About, NeighborChange};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
 use std::ops::Bound;
 use std::time::{Duration, Instant};
@@ -85,11 +85,18 @@ pub(super) struct Remote {
     questions: VecDeque<Question>,
     /// When the round began.
     round: Option<Instant>,
+    /// What is taken out of the mailbox stays as what is asked for, and as long as somebody uses it.
+    lingers: bool,
     /// What there was no room for.
     pub(super) refused: u64,
 }
 
 impl Remote {
+    /// Of a mailbox where nothing is told yet, whose entries linger or do not.
+    pub(super) fn new(lingers: bool) -> Self {
+        Self { lingers, ..Self::default() }
+    }
+
     /// The end that a station is behind.
     pub(super) fn end_of(&self, mac: [u8; 6]) -> Option<IpAddr> {
         self.stations.get(&mac).and_then(Station::end)
@@ -132,7 +139,7 @@ impl Remote {
     /// The mailbox is new, or not all that changed in it was seen: this is all of it.
     pub(super) fn hear_all(&mut self, links: Links, all: &[NeighborChange], out: &mut Vec<Told>) {
         let had: Vec<_> = self.stations().map(|(mac, _)| mac).collect();
-        *self = Self { refused: self.refused, ..Self::default() };
+        *self = Self { refused: self.refused, lingers: self.lingers, ..Self::default() };
         all.iter().for_each(|change| self.hear(links, change, out));
         let gone = had.into_iter().filter(|mac| self.end_of(*mac).is_none());
         out.extend(gone.map(|mac| Told::Station(mac, None)));
@@ -141,7 +148,12 @@ impl Remote {
 
     /// Something changed in the mailbox.
     pub(super) fn hear(&mut self, links: Links, change: &NeighborChange, out: &mut Vec<Told>) {
-        let NeighborChange { link, about, is_new, is_learned_elsewhere, is_router } = *change;
+        let NeighborChange { link, about, is_learned_elsewhere, is_router, .. } = *change;
+        // The kernel tells of a neighbour that is taken out that it does not answer, first.
+        let is_new = change.is_new && !matches!(about, About::Neighbor(_, None));
+        if self.lingers && !is_new {
+            return self.linger(links, link, about);
+        }
         match about {
             About::Station(mac) if link == links.remotes => {
                 // What the kernel's bridge learned by itself is not meant.
@@ -186,6 +198,17 @@ impl Remote {
             }
             _ => {}
         }
+    }
+
+    /// It counts still, as if it had been asked for.
+    fn linger(&mut self, links: Links, link: u32, about: About) {
+        let question = match about {
+            About::Station(mac) if link == links.remotes => Question::Station(mac),
+            About::Flood(to) if link == links.remotes => Question::Flood(to),
+            About::Neighbor(address, _) if link == links.bridge => Question::Address(address),
+            _ => return,
+        };
+        self.asked(question, Instant::now());
     }
 
     fn change(
@@ -264,27 +287,42 @@ impl Remote {
         }
     }
 
-    /// Forgets what was asked for and nobody means: stations of which the mailbox still has the end
-    /// come back.
+    /// Whether there is something that was asked for and nobody means.
+    pub(super) fn may_give_up(&self, now: Instant, hold: Duration) -> bool {
+        let stations = self.stations.values().map(|it| it.asked);
+        let addresses = self.addresses.values().map(|(_, asked)| *asked);
+        let mut all = stations.chain(self.floods.values().copied()).chain(addresses);
+        all.any(|asked| is_over(asked, now, hold))
+    }
+
+    /// Forgets what was asked for and nobody means, unless it is of an address that is used:
+    /// stations of which the mailbox still has the end come back.
     pub(super) fn give_up(
         &mut self,
         now: Instant,
         hold: Duration,
+        is_used: impl Fn(IpAddr) -> bool,
         out: &mut Vec<Told>,
     ) -> Vec<([u8; 6], IpAddr)> {
-        let is_over = |asked: Option<Instant>| {
-            asked.is_some_and(|asked| now.duration_since(asked) >= hold)
-        };
-        let gone = self.stations.extract_if(.., |_, station| is_over(station.asked));
+        let used = self.addresses.iter().filter(|(address, _)| is_used(**address));
+        let kept: BTreeSet<[u8; 6]> = used.map(|(_, (owner, _))| owner.mac).collect();
+        let is_over = |asked| is_over(asked, now, hold);
+        let gone = self.stations.extract_if(.., |mac, station| {
+            is_over(station.asked) && !kept.contains(mac)
+        });
         let gone: Vec<_> = gone.filter_map(|(mac, station)| Some((mac, station.end()?))).collect();
         out.extend(gone.iter().map(|(mac, _)| Told::Station(*mac, None)));
         let had = (self.floods.len(), self.addresses.len());
         self.floods.retain(|_, asked| !is_over(*asked));
-        self.addresses.retain(|_, (_, asked)| !is_over(*asked));
+        self.addresses.retain(|address, (_, asked)| !is_over(*asked) || is_used(*address));
         out.extend((self.floods.len() != had.0).then_some(Told::Floods));
         out.extend((self.addresses.len() != had.1).then_some(Told::Addresses));
         gone
     }
+}
+
+fn is_over(asked: Option<Instant>, now: Instant, hold: Duration) -> bool {
+    asked.is_some_and(|asked| now.duration_since(asked) >= hold)
 }
 
 impl Station {
@@ -377,15 +415,31 @@ mod tests {
         // Our own taking out is seen as well.
         assert_eq!(told(&mut remote, 3, About::Station(MAC), false), []);
         assert_eq!(told(&mut remote, 3, About::Flood(end(9)), false), []);
+        assert_eq!(told(&mut remote, 1, About::Neighbor(end(7), None), true), []);
         assert_eq!(told(&mut remote, 1, About::Neighbor(end(7), None), false), []);
+        assert_eq!(remote.owner_of(end(7)).map(|owner| owner.mac), Some(MAC));
         assert_eq!(remote.end_of(MAC), Some(end(9)));
         // The end that is flooded to is meant, the rest is not.
         assert_eq!(told(&mut remote, 3, About::Flood(end(9)), true), []);
         let mut out = Vec::new();
-        assert_eq!(remote.give_up(later + HOLD / 2, HOLD, &mut out), []);
-        assert_eq!(remote.give_up(later + HOLD, HOLD, &mut out), [(MAC, end(9))]);
+        assert!(!remote.may_give_up(later + HOLD / 2, HOLD));
+        assert!(remote.may_give_up(later + HOLD, HOLD));
+        assert_eq!(remote.give_up(later + HOLD, HOLD, |_| false, &mut out), [(MAC, end(9))]);
         assert_eq!(out, [Told::Station(MAC, None), Told::Addresses]);
         assert_eq!(remote.floods().collect::<Vec<_>>(), [end(9)]);
+    }
+
+    #[test]
+    fn a_router_that_routes_lead_by_stays_whatever_is_taken_out() {
+        let mut remote = Remote { lingers: true, ..filled() };
+        assert_eq!(told(&mut remote, 3, About::Station(MAC), false), []);
+        assert_eq!(told(&mut remote, 3, About::Remote(MAC, end(9)), false), []);
+        assert_eq!(told(&mut remote, 1, About::Neighbor(end(7), None), true), []);
+        let (later, mut out) = (Instant::now() + HOLD, Vec::new());
+        assert_eq!(remote.give_up(later, HOLD, |used| used == end(7), &mut out), []);
+        assert_eq!((remote.end_of(MAC), out.len()), (Some(end(9)), 0));
+        assert_eq!(remote.give_up(later, HOLD, |_| false, &mut out), [(MAC, end(9))]);
+        assert_eq!(remote.addresses().count(), 0);
     }
 
     #[test]
