@@ -48,7 +48,9 @@ fn a_station_is_forgotten_on_its_own_port_alone_and_one_that_is_fixed_never() {
 #[test]
 fn a_look_in_steps_sees_every_live_entry_once() {
     let table = table();
-    (1..=100).for_each(|last| _ = table.learn(station(last), last.into(), if last < 50 { 0 } else { 20 }));
+    (1..=100).for_each(|last| {
+        _ = table.learn(station(last), last.into(), if last < 50 { 0 } else { 20 })
+    });
     let (mut sweep, mut seen, mut steps) = (MacSweep::default(), Vec::new(), 1);
     while !table.look(&mut sweep, 3, 21, |key, entry| seen.push((key.address()[5], entry.port))) {
         steps += 1;

@@ -10,9 +10,9 @@ use crate::vrf_numbers::VrfNumbers;
 use control::config::objects::port::{Port, PortName};
 use control::engine::{ApplyError, EngineError};
 use dataplane::{Dataplane, PortQueues, Waiting};
-use fib::mac::MacFlush;
 use fib::FibError;
 use fib::adjacency::AdjacencyId;
+use fib::mac::MacFlush;
 use fib::neighbor::{Action, Need, NeighborKey, Neighbors, ShareView};
 use graph::Worker;
 use kernel::Waker;
@@ -229,10 +229,7 @@ impl Core {
     }
 
     /// The adjacency of a neighbour; none if its interface is gone.
-    pub(crate) fn adjacency(
-        &mut self,
-        key: NeighborKey,
-    ) -> Result<Option<AdjacencyId>, FibError> {
+    pub(crate) fn adjacency(&mut self, key: NeighborKey) -> Result<Option<AdjacencyId>, FibError> {
         let port = self.ports.of_id(key.interface);
         let own = port.map(|port| (port.link_header(), port.config.mtu));
         self.routing.adjacency(key, &|_| own)

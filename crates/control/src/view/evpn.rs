@@ -39,16 +39,16 @@ impl View for Evpn {
     counters!("refused", "malformed");
     const METRICS: Option<Metrics<Self>> = Some((All, |bridges, out| {
         out.of(bridges, |evpn| [("bridge", &evpn.bridge)])
-            .gauge("evpn_present", "Whether a routing daemon can tell a bridge of stations.", |it| {
-                u8::from(it.vni.is_some())
-            })
+            .gauge(
+                "evpn_present",
+                "Whether a routing daemon can tell a bridge of stations.",
+                |it| u8::from(it.vni.is_some()),
+            )
             .gauge("evpn_told_stations", "Stations that the routing daemon was told of.", |it| {
                 it.told_stations
             })
             .gauge("evpn_stations", "Stations that the routing daemon tells of.", |it| it.stations)
-            .gauge("evpn_remotes", "Ends of tunnels that are flooded to.", |it| {
-                it.flooded_to.len()
-            })
+            .gauge("evpn_remotes", "Ends of tunnels that are flooded to.", |it| it.flooded_to.len())
             .counter("evpn_refused", "Stations and addresses without room.", |it| it.refused)
             .counter("evpn_malformed", "Messages that could not be read.", |it| it.malformed);
     }));

@@ -129,9 +129,8 @@ impl MacTable {
     /// Takes a learned entry out, if it is on this port still. Workers go on meanwhile.
     pub fn forget(&self, key: MacKey, port: u32) {
         let Some((line, _)) = self.place_of(key) else { return };
-        let gone = |other: MacKey, data: Data| {
-            other == key && data.port() == port && !data.is_static()
-        };
+        let gone =
+            |other: MacKey, data: Data| other == key && data.port() == port && !data.is_static();
         self.take_out(line..line + 1, gone);
     }
 

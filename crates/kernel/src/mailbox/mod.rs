@@ -250,7 +250,9 @@ mod tests {
             let again = Mailbox::make(&options).unwrap();
             assert_ne!(again.bridge(), left);
             drop(again);
-            assert!(namespace.run(|| Conversation::open().unwrap().index_of("lan")).unwrap().is_err());
+            assert!(
+                namespace.run(|| Conversation::open().unwrap().index_of("lan")).unwrap().is_err()
+            );
         });
         let _removed = std::process::Command::new("ip").args(["netns", "del", &space]).status();
         outcome.unwrap();

@@ -45,7 +45,13 @@ impl Evpn {
     }
 
     /// Finds what is wrong with it.
-    pub(super) fn check(&self, name: &BridgeName, bridge: &Bridge, ports: &Ports, report: &mut Report) {
+    pub(super) fn check(
+        &self,
+        name: &BridgeName,
+        bridge: &Bridge,
+        ports: &Ports,
+        report: &mut Report,
+    ) {
         let field = format!("bridge.{name}.evpn");
         let second = Duration::from_secs(1);
         if !(second..=MAX_HOLD).contains(&self.hold) {
@@ -99,7 +105,9 @@ mod tests {
             bridge.evpn.as_deref().map(|it| (it.netns.as_deref().map(str::to_owned), it.routes))
         };
         assert_eq!(evpn(&with("{ ports = [\"vx\"], evpn = true }").unwrap()), Some((None, false)));
-        let mut config = with("{ ports = [\"vx\", \"in\"], evpn = { netns = \"frr\", routes = true } }").unwrap();
+        let mut config =
+            with("{ ports = [\"vx\", \"in\"], evpn = { netns = \"frr\", routes = true } }")
+                .unwrap();
         assert_eq!(evpn(&config), Some((Some("frr".to_owned()), true)));
         assert!(render(&config).contains("evpn = { netns = \"frr\", routes = true }"));
         let set = |config: &Config, command: &str| {

@@ -298,8 +298,15 @@ fn bridge(config: &mut Config, ports: &[u8]) {
         let netns = answer_nd.then(|| Field::from_text("frr").unwrap());
         Box::new(Evpn { netns, routes: answer_arp, ..Evpn::default() })
     });
-    let made =
-        Bridge { ports: members, ageing, answer_arp, answer_nd, bindings, evpn, ..Bridge::default() };
+    let made = Bridge {
+        ports: members,
+        ageing,
+        answer_arp,
+        answer_nd,
+        bindings,
+        evpn,
+        ..Bridge::default()
+    };
     config.bridges.insert(lan.clone(), made);
     if let Some(port) = tunnel {
         let key = StationKey { bridge: lan.clone(), address: MacAddr([2, 0, 0, 0, 2, 1]) };

@@ -194,6 +194,10 @@ fn bridge(name: &BridgeName, bridge: &Bridge) -> Vec<String> {
         let router = if it.router { " router" } else { "" };
         format!("bridge bind {name} {} {}{router}", it.address, it.mac)
     };
+    let evpn = bridge.evpn.as_deref().map_or_else(String::new, |it| {
+        let netns = it.netns.as_ref().map_or_else(String::new, |netns| format!(" netns {netns}"));
+        format!(" evpn on{netns} routes {}", it.routes)
+    });
     let Bridge { ageing, mac_limit, answer_arp, answer_nd, .. } = bridge;
     let own = format!(
         "bridge set {name} ageing {} mac_limit {mac_limit} answer_arp {answer_arp} answer_nd {answer_nd}{}",
@@ -201,7 +205,8 @@ fn bridge(name: &BridgeName, bridge: &Bridge) -> Vec<String> {
         flags(&bridge.flags)
     );
     let own = [format!("bridge add {name}"), own].into_iter();
-    own.chain(bridge.ports.iter().map(join)).chain(bridge.bindings.iter().map(bind)).collect()
+    let own = own.chain(bridge.ports.iter().map(join)).chain(bridge.bindings.iter().map(bind));
+    own.chain((!evpn.is_empty()).then(|| format!("bridge set {name}{evpn}"))).collect()
 }
 
 fn mirror(mirror: &Mirror) -> String {

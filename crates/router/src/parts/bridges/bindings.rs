@@ -90,9 +90,10 @@ impl Binding {
     pub(super) fn count(&self, bridge: BridgeId, is_ipv4: bool) -> usize {
         let alike = alike(bridge, is_ipv4);
         let new = |(key, _): &(&(BridgeId, IpAddr), &Bound)| !self.fixed.contains_key(key);
-        let told = self.told.range(alike.clone()).filter(|(key, _)| {
-            !self.fixed.contains_key(key) && !self.learned.contains_key(key)
-        });
+        let told = self
+            .told
+            .range(alike.clone())
+            .filter(|(key, _)| !self.fixed.contains_key(key) && !self.learned.contains_key(key));
         let own = self.learned.range(alike.clone()).filter(new).count();
         self.fixed.range(alike).count() + own + told.count()
     }

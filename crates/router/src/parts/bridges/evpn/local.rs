@@ -77,7 +77,8 @@ impl Local {
     pub(super) fn differing(&self, bound: impl Iterator<Item = (IpAddr, Owner)>) -> Addresses {
         let ours = bound.filter(|(_, owner)| self.stations.contains_key(&owner.mac));
         let ours: BTreeMap<IpAddr, Owner> = ours.collect();
-        let news = ours.iter().filter(|(address, owner)| self.addresses.get(address) != Some(owner));
+        let news =
+            ours.iter().filter(|(address, owner)| self.addresses.get(address) != Some(owner));
         let news = news.take(MOST_AT_ONCE).map(|(address, owner)| (*address, *owner)).collect();
         let gone = self.addresses.keys().filter(|address| !ours.contains_key(address));
         (news, gone.take(MOST_AT_ONCE).copied().collect())

@@ -254,7 +254,8 @@ impl Post {
     /// Routes lead to these neighbours, by the inner port.
     pub(super) fn fix_neighbors(&mut self, core: &mut Core) {
         let inner = self.wanted.inner.as_ref().and_then(|inner| core.ports.id_of(inner));
-        let wanted = self.remote.addresses().filter_map(|(to, owner)| Some((to, (inner?, owner.mac))));
+        let wanted =
+            self.remote.addresses().filter_map(|(to, owner)| Some((to, (inner?, owner.mac))));
         let wanted: BTreeMap<IpAddr, (u16, [u8; 6])> = wanted.collect();
         if wanted == self.fixed {
             return;

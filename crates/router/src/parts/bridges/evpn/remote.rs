@@ -85,7 +85,7 @@ pub(super) struct Remote {
     questions: VecDeque<Question>,
     /// When the round began.
     round: Option<Instant>,
-    /// What is taken out of the mailbox stays as what is asked for, and as long as somebody uses it.
+    /// What is taken out of it stays as what is asked for does, and as long as somebody uses it.
     lingers: bool,
     /// What there was no room for.
     pub(super) refused: u64,
@@ -158,7 +158,9 @@ impl Remote {
             About::Station(mac) if link == links.remotes => {
                 // What the kernel's bridge learned by itself is not meant.
                 if is_new && is_learned_elsewhere {
-                    self.change(mac, out, |station| (station.is_there, station.asked) = (true, None));
+                    self.change(mac, out, |station| {
+                        (station.is_there, station.asked) = (true, None)
+                    });
                     out.push(Told::LeftUs(mac));
                 } else if !is_new {
                     self.change(mac, out, |station| station.is_there &= station.asked.is_some());
@@ -211,12 +213,7 @@ impl Remote {
         self.asked(question, Instant::now());
     }
 
-    fn change(
-        &mut self,
-        mac: [u8; 6],
-        out: &mut Vec<Told>,
-        change: impl FnOnce(&mut Station),
-    ) {
+    fn change(&mut self, mac: [u8; 6], out: &mut Vec<Told>, change: impl FnOnce(&mut Station)) {
         if !self.stations.contains_key(&mac) && self.stations.len() >= MOST {
             self.refused += 1;
             return;
@@ -307,9 +304,9 @@ impl Remote {
         let used = self.addresses.iter().filter(|(address, _)| is_used(**address));
         let kept: BTreeSet<[u8; 6]> = used.map(|(_, (owner, _))| owner.mac).collect();
         let is_over = |asked| is_over(asked, now, hold);
-        let gone = self.stations.extract_if(.., |mac, station| {
-            is_over(station.asked) && !kept.contains(mac)
-        });
+        let gone = self
+            .stations
+            .extract_if(.., |mac, station| is_over(station.asked) && !kept.contains(mac));
         let gone: Vec<_> = gone.filter_map(|(mac, station)| Some((mac, station.end()?))).collect();
         out.extend(gone.iter().map(|(mac, _)| Told::Station(*mac, None)));
         let had = (self.floods.len(), self.addresses.len());
@@ -388,13 +385,12 @@ mod tests {
     #[test]
     fn what_the_kernel_learned_by_itself_and_other_links_do_not_count() {
         let mut remote = Remote::default();
-        let learned = NeighborChange {
-            is_learned_elsewhere: false,
-            ..change(3, About::Station(MAC), true)
-        };
+        let learned =
+            NeighborChange { is_learned_elsewhere: false, ..change(3, About::Station(MAC), true) };
         let mut out = Vec::new();
         remote.hear(LINKS, &learned, &mut out);
-        for about in [About::Station(MAC), About::Flood(end(9)), About::Neighbor(end(7), Some(MAC))] {
+        for about in [About::Station(MAC), About::Flood(end(9)), About::Neighbor(end(7), Some(MAC))]
+        {
             remote.hear(LINKS, &change(9, about, true), &mut out);
         }
         assert!(out.is_empty() && remote.stations.is_empty());
