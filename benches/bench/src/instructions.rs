@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Scenarios whose tables are made in a moment under valgrind.
-const COUNTED: [&str; 11] = [
+const COUNTED: [&str; 15] = [
     "l2-xconnect",
     "ip4-1",
     "l2-bridge",
@@ -24,6 +24,10 @@ const COUNTED: [&str; 11] = [
     "vlan-xconnect",
     "vxlan-encap",
     "vxlan-decap",
+    "vxlan-routed",
+    "gre-encap",
+    "lisp-encap",
+    "ip4-via-ip6",
     "ip6-1",
     "ip4-acl-1k",
     "ip4-urpf",

@@ -1,6 +1,8 @@
 //! Stations that somebody else keeps in a MAC table: they are refreshed and taken out only where
 //! they were put, since workers may have heard them elsewhere.
 
+#![allow(clippy::unwrap_used)] // In tests a panic is the report.
+
 use fib::mac::{Learned, MacEntry, MacKey, MacSweep, MacTable};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;

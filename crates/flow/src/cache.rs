@@ -4,10 +4,11 @@
 //!  key ─▶ exact: two places by the hash of the packet ─▶ a megaflow, proved by its mask
 //!      ─▶ megaflows: a hash table for each mask, often hit ones first
 //! ```
-//! An exact entry is 8 bytes: half of the hash and a number; that the megaflow matches is looked at,
-//! so a wrong guess costs time and is never believed. Megaflows do not contradict each other: each
-//! says what all packets of its mask come to. With another snapshot it begins anew: what has packets
-//! is found again by the first of them. Bounded: where there is no room, what was not used since the hand passed goes.
+//! An exact entry is 8 bytes: half of the hash and a number; that the megaflow matches is looked
+//! at, so a wrong guess costs time and is never believed. Megaflows do not contradict each other:
+//! each says what all packets of its mask come to. With another snapshot it begins anew: what has
+//! packets is found again by the first of them. Bounded: where there is no room, what was not used
+//! since the hand passed goes.
 
 use crate::flow::Counters;
 use crate::key::{Key, Sparse, hash_under};
@@ -274,7 +275,9 @@ impl Cache {
     }
 
     fn remove(&mut self, number: u32, now_ns: u64) {
-        let Some(mut flow) = self.flows.get_mut(number as usize).and_then(Option::take) else { return };
+        let Some(mut flow) = self.flows.get_mut(number as usize).and_then(Option::take) else {
+            return;
+        };
         settle(&mut flow, now_ns);
         self.free.push(number);
         if let Some(at) = self.masks.iter().position(|mask| mask.words == flow.key.mask) {

@@ -39,7 +39,8 @@ struct Masked {
 
 impl Masked {
     fn new(mask: Arc<[(u8, u64)]>) -> Self {
-        let ends = STAGES.map(|end| mask.iter().filter(|(word, _)| usize::from(*word) < end).count());
+        let ends =
+            STAGES.map(|end| mask.iter().filter(|(word, _)| usize::from(*word) < end).count());
         let (begins, flows, priorities) = Default::default();
         Self { mask, ends, begins, flows, priorities }
     }
@@ -193,7 +194,8 @@ impl Classifier {
                 let found = self.find_hard(&key, &mut more, None);
                 more.set(Field::ConjId, 0, Field::ConjId.ones());
                 seen.mark(&more.sparse());
-                let is_meant = |flow: &&Arc<Flow>| flow.matching.exact(Field::ConjId) == Some(id.into());
+                let is_meant =
+                    |flow: &&Arc<Flow>| flow.matching.exact(Field::ConjId) == Some(id.into());
                 if let Some(flow) = found.filter(is_meant) {
                     return Some(flow);
                 }

@@ -61,11 +61,37 @@ pub(crate) fn is_of_packet(field: Field) -> bool {
     use Field as F;
     matches!(
         field,
-        F::EthDst | F::EthSrc | F::VlanTci | F::VlanVid | F::VlanPcp | F::IpSrc | F::IpDst
-            | F::Ip6Src | F::Ip6Dst | F::Ip6Label | F::IpDscp | F::IpEcn | F::IpTtl | F::ArpOp
-            | F::ArpSpa | F::ArpTpa | F::ArpSha | F::ArpTha | F::TcpSrc | F::TcpDst | F::UdpSrc
-            | F::UdpDst | F::SctpSrc | F::SctpDst | F::Icmp4Type | F::Icmp4Code | F::Icmp6Type
-            | F::Icmp6Code | F::NdTarget | F::NdSll | F::NdTll
+        F::EthDst
+            | F::EthSrc
+            | F::VlanTci
+            | F::VlanVid
+            | F::VlanPcp
+            | F::IpSrc
+            | F::IpDst
+            | F::Ip6Src
+            | F::Ip6Dst
+            | F::Ip6Label
+            | F::IpDscp
+            | F::IpEcn
+            | F::IpTtl
+            | F::ArpOp
+            | F::ArpSpa
+            | F::ArpTpa
+            | F::ArpSha
+            | F::ArpTha
+            | F::TcpSrc
+            | F::TcpDst
+            | F::UdpSrc
+            | F::UdpDst
+            | F::SctpSrc
+            | F::SctpDst
+            | F::Icmp4Type
+            | F::Icmp4Code
+            | F::Icmp6Type
+            | F::Icmp6Code
+            | F::NdTarget
+            | F::NdSll
+            | F::NdTll
     )
 }
 
@@ -76,7 +102,8 @@ pub fn write_field(frame: &mut [u8], field: Field, value: u128, mask: u128) -> b
 
 fn try_write(frame: &mut [u8], field: Field, value: u128, mask: u128) -> Option<()> {
     use Field as F;
-    let put = |frame: &mut [u8], at, bytes, shift| write(frame, at, bytes, value << shift, mask << shift);
+    let put =
+        |frame: &mut [u8], at, bytes, shift| write(frame, at, bytes, value << shift, mask << shift);
     match field {
         F::EthDst => return put(frame, 0, 6, 0).map(drop),
         F::EthSrc => return put(frame, 6, 6, 0).map(drop),

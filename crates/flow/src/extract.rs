@@ -92,7 +92,8 @@ fn ip6(packet: &[u8], words: &mut [u64]) {
             break;
         }
     }
-    words[30] = u64::from(next) | class << 8 | u64::from(header[7]) << 16 | fragment << 24 | label << 32;
+    words[30] =
+        u64::from(next) | class << 8 | u64::from(header[7]) << 16 | fragment << 24 | label << 32;
     if fragment & LATER == 0 {
         transport(next, rest, words, true);
     }
@@ -141,7 +142,9 @@ fn discovery(kind: u8, message: &[u8], words: &mut [u64]) {
         if eights == 0 {
             return;
         }
-        let Some((this, behind)) = options.split_at_checked(usize::from(eights) * 8) else { return };
+        let Some((this, behind)) = options.split_at_checked(usize::from(eights) * 8) else {
+            return;
+        };
         match option {
             1 if kind == 135 && this.len() == 8 => words[33] = number(&this[2..]),
             2 if kind == 136 && this.len() == 8 => words[34] = number(&this[2..]),
@@ -182,8 +185,18 @@ pub(crate) mod tests {
     fn fields_of_a_packet_are_found() {
         let mut key = Key::default();
         extract(&udp(7, 53), 3, &mut key);
-        let found = [Field::InPort, Field::EthType, Field::IpProto, Field::IpDscp, Field::IpTtl,
-            Field::UdpSrc, Field::UdpDst, Field::IpSrc, Field::EthSrc].map(|it| key.get(it));
+        let found = [
+            Field::InPort,
+            Field::EthType,
+            Field::IpProto,
+            Field::IpDscp,
+            Field::IpTtl,
+            Field::UdpSrc,
+            Field::UdpDst,
+            Field::IpSrc,
+            Field::EthSrc,
+        ]
+        .map(|it| key.get(it));
         assert_eq!(found, [3, 0x800, 17, 46, 64, 1000, 53, 0x0a00_0007, 0x0200_0000_0007]);
     }
 

@@ -45,8 +45,15 @@ pub(crate) fn flow_hash(key: &Key, mask: &mut Key) -> u64 {
     // Ethernet but no tag, network but no time to live, and ports.
     let ones = u64::MAX;
     let words = [
-        (22, ones), (23, ones & !0xffff), (25, ones), (26, ones), (27, ones), (28, ones),
-        (29, ones), (30, 0xff), (35, 0xffff_ffff),
+        (22, ones),
+        (23, ones & !0xffff),
+        (25, ones),
+        (26, ones),
+        (27, ones),
+        (28, ones),
+        (29, ones),
+        (30, 0xff),
+        (35, 0xffff_ffff),
     ];
     mask.mark(&words);
     crate::key::hash_under(key, &words, 1)

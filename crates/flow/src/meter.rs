@@ -36,12 +36,17 @@ impl Meter {
     pub fn passes(&self, bytes: usize, now_ns: u64) -> bool {
         self.counters.add(1, bytes as u64, now_ns);
         let by_packets = self.flags & MeterMod::PPS != 0;
-        for ((band, paid), dropped) in self.bands.iter().zip(&self.paid_until_ns).zip(&self.dropped) {
+        for ((band, paid), dropped) in self.bands.iter().zip(&self.paid_until_ns).zip(&self.dropped)
+        {
             let rate = u64::from(band.rate.max(1));
             // Kilobits a second: a bit takes a million nanoseconds by so many.
             let cost = if by_packets { 1_000_000_000 } else { bytes as u64 * 8 * 1_000_000 } / rate;
             let has_burst = self.flags & MeterMod::BURST != 0 && band.burst > 0;
-            let burst = if has_burst { u64::from(band.burst) * 1_000_000_000 / rate } else { 1_000_000_000 };
+            let burst = if has_burst {
+                u64::from(band.burst) * 1_000_000_000 / rate
+            } else {
+                1_000_000_000
+            };
             let pay = |until: u64| {
                 let until = until.max(now_ns) + cost;
                 (until - now_ns <= burst.max(cost)).then_some(until)

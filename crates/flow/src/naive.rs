@@ -34,25 +34,30 @@ impl Naive {
     pub(crate) fn find(&self, key: &Key) -> Option<(u16, Option<u32>)> {
         let found = self.holding(key);
         let hard = found.iter().find(|it| !it.is_soft()).map(|it| it.priority);
-        let mut soft: Vec<_> = found.iter().filter(|it| it.is_soft()).map(|it| it.priority).collect();
+        let mut soft: Vec<_> =
+            found.iter().filter(|it| it.is_soft()).map(|it| it.priority).collect();
         soft.dedup();
         for priority in soft {
             if hard.is_some_and(|hard| hard >= priority) {
                 break;
             }
             for id in 0..4u32 {
-                let has = |clause: u8| found.iter().any(|it| {
-                    it.priority == priority && it.program.iter().any(|action| {
+                let has = |clause: u8| {
+                    found.iter().any(|it| {
+                        it.priority == priority && it.program.iter().any(|action| {
                         matches!(action, Action::Conjunction(c) if c.id == id && c.clause == clause)
                     })
-                });
+                    })
+                };
                 if !(has(0) && has(1)) {
                     continue;
                 }
                 let mut key = key.clone();
                 key.set(Field::ConjId, id.into(), u128::MAX);
                 let meant = self.holding(&key).into_iter().find(|it| !it.is_soft());
-                if let Some(meant) = meant.filter(|it| it.matching.exact(Field::ConjId) == Some(id.into())) {
+                if let Some(meant) =
+                    meant.filter(|it| it.matching.exact(Field::ConjId) == Some(id.into()))
+                {
                     return Some((meant.priority, Some(id)));
                 }
             }

@@ -145,11 +145,22 @@ pub fn has_field(key: &Key, field: Field) -> bool {
     }
     let is_transport = matches!(
         field,
-        Field::TcpSrc | Field::TcpDst | Field::UdpSrc | Field::UdpDst | Field::SctpSrc
-            | Field::SctpDst | Field::Icmp4Type | Field::Icmp4Code | Field::Icmp6Type
-            | Field::Icmp6Code | Field::NdTarget | Field::NdSll | Field::NdTll
+        Field::TcpSrc
+            | Field::TcpDst
+            | Field::UdpSrc
+            | Field::UdpDst
+            | Field::SctpSrc
+            | Field::SctpDst
+            | Field::Icmp4Type
+            | Field::Icmp4Code
+            | Field::Icmp6Type
+            | Field::Icmp6Code
+            | Field::NdTarget
+            | Field::NdSll
+            | Field::NdTll
     );
     let is_later_fragment = key.get(Field::IpFrag) & 2 != 0;
-    kind.meets(field.needs()) && !(is_transport && is_later_fragment)
+    kind.meets(field.needs())
+        && !(is_transport && is_later_fragment)
         && !(field == Field::VlanVid && key.get(Field::VlanTci) & 0x1000 == 0)
 }

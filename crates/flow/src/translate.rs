@@ -332,7 +332,9 @@ impl Machine for Translation<'_> {
             Field::VlanTci | Field::VlanVid => (value, mask & !0x1000),
             _ => (value, mask),
         };
-        if mask == 0 || matches!(field, Field::VlanTci) && self.key.get(Field::VlanTci) & 0x1000 == 0 {
+        if mask == 0
+            || matches!(field, Field::VlanTci) && self.key.get(Field::VlanTci) & 0x1000 == 0
+        {
             return;
         }
         self.set_silently(field, value, mask);
@@ -394,7 +396,9 @@ impl Machine for Translation<'_> {
         let chosen: Vec<usize> = match group.kind {
             GroupKind::All => (0..group.buckets.len()).collect(),
             GroupKind::Indirect => vec![0],
-            GroupKind::FastFailover => group.buckets.iter().position(is_alive).into_iter().collect(),
+            GroupKind::FastFailover => {
+                group.buckets.iter().position(is_alive).into_iter().collect()
+            }
             GroupKind::Select => {
                 let mut seen = Key::default();
                 let hash = flow_hash(&self.key, &mut seen);

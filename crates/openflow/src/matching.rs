@@ -86,7 +86,8 @@ impl Match {
     /// Whether every packet of this one is one of `wider`, too.
     pub fn is_within(&self, wider: &Self) -> bool {
         wider.fields.iter().all(|&(field, value, mask)| {
-            self.get(field).is_some_and(|(own, own_mask)| own_mask & mask == mask && own & mask == value)
+            self.get(field)
+                .is_some_and(|(own, own_mask)| own_mask & mask == mask && own & mask == value)
         })
     }
 
@@ -99,9 +100,8 @@ impl Match {
 
     /// Whether what a field stands on is matched.
     pub fn meets(&self, needs: Needs) -> bool {
-        let is_type = |types: &[u128]| {
-            self.exact(Field::EthType).is_some_and(|found| types.contains(&found))
-        };
+        let is_type =
+            |types: &[u128]| self.exact(Field::EthType).is_some_and(|found| types.contains(&found));
         let is_proto = |proto: u128| self.exact(Field::IpProto) == Some(proto);
         let is_icmp6 = || is_type(&[0x86dd]) && is_proto(58);
         let is_nd = |kinds: &[u128]| {
@@ -110,7 +110,9 @@ impl Match {
         };
         match needs {
             Needs::Nothing => true,
-            Needs::Tag => self.get(Field::VlanTci).is_some_and(|(tci, mask)| tci & mask & 0x1000 != 0),
+            Needs::Tag => {
+                self.get(Field::VlanTci).is_some_and(|(tci, mask)| tci & mask & 0x1000 != 0)
+            }
             Needs::Mpls => is_type(&[0x8847, 0x8848]),
             Needs::Arp => is_type(&[0x0806, 0x8035]),
             Needs::Ip => is_type(&[0x0800, 0x86dd]),
@@ -297,10 +299,25 @@ impl Field {
     pub fn is_maskable(self) -> bool {
         !matches!(
             self,
-            Self::RecircId | Self::ConjId | Self::InPort | Self::ActsetOutput | Self::CtZone
-                | Self::EthType | Self::VlanPcp | Self::MplsLabel | Self::MplsTc | Self::MplsBos
-                | Self::MplsTtl | Self::IpProto | Self::IpDscp | Self::IpEcn | Self::IpTtl
-                | Self::ArpOp | Self::Icmp4Type | Self::Icmp4Code | Self::Icmp6Type
+            Self::RecircId
+                | Self::ConjId
+                | Self::InPort
+                | Self::ActsetOutput
+                | Self::CtZone
+                | Self::EthType
+                | Self::VlanPcp
+                | Self::MplsLabel
+                | Self::MplsTc
+                | Self::MplsBos
+                | Self::MplsTtl
+                | Self::IpProto
+                | Self::IpDscp
+                | Self::IpEcn
+                | Self::IpTtl
+                | Self::ArpOp
+                | Self::Icmp4Type
+                | Self::Icmp4Code
+                | Self::Icmp6Type
                 | Self::Icmp6Code
         )
     }
@@ -398,6 +415,13 @@ pub(crate) mod tests {
         tci.set(Field::VlanTci, 0x7005, 0xffff);
         assert_eq!(said, tci);
         let wide = Match::any().with(Field::Xxreg1, 1 << 96 | 7);
-        assert_eq!(wide, Match::any().with(Field::Reg4, 1).with(Field::Reg5, 0).with(Field::Reg6, 0).with(Field::Reg7, 7));
+        assert_eq!(
+            wide,
+            Match::any()
+                .with(Field::Reg4, 1)
+                .with(Field::Reg5, 0)
+                .with(Field::Reg6, 0)
+                .with(Field::Reg7, 7)
+        );
     }
 }

@@ -83,8 +83,13 @@ impl Match {
             let ignored = (wildcards >> shift & 0x3f).min(32);
             (ones(32) << ignored) & ones(32)
         };
-        let addresses =
-            if is_ip { Some((Field::IpSrc, Field::IpDst)) } else if is_arp { Some((Field::ArpSpa, Field::ArpTpa)) } else { None };
+        let addresses = if is_ip {
+            Some((Field::IpSrc, Field::IpDst))
+        } else if is_arp {
+            Some((Field::ArpSpa, Field::ArpTpa))
+        } else {
+            None
+        };
         if let Some((source, destination)) = addresses {
             it.set(source, nw_src.into(), mask(wild::SRC_SHIFT));
             it.set(destination, nw_dst.into(), mask(wild::DST_SHIFT));

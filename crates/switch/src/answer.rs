@@ -50,9 +50,15 @@ impl Bridge {
     fn check_role(&self, connection: &Connection, request: &Request) -> Result<(), Fault> {
         let changes = matches!(
             request,
-            Request::FlowMod(_) | Request::PacketOut(_) | Request::PortMod(_)
-                | Request::GroupMod(_) | Request::MeterMod(_) | Request::TableMod(..)
-                | Request::SetConfig(..) | Request::BundleControl(_) | Request::BundleAdd(_)
+            Request::FlowMod(_)
+                | Request::PacketOut(_)
+                | Request::PortMod(_)
+                | Request::GroupMod(_)
+                | Request::MeterMod(_)
+                | Request::TableMod(..)
+                | Request::SetConfig(..)
+                | Request::BundleControl(_)
+                | Request::BundleAdd(_)
         );
         if changes && connection.role == Role::Slave { Err(Fault::IsSlave) } else { Ok(()) }
     }
@@ -72,7 +78,8 @@ impl Bridge {
             Request::Barrier => return one(Kind::BarrierReply, &[]),
             Request::Features => {
                 let features = Features { datapath: self.datapath, tables: LAST_TABLE + 1 };
-                let ports: Vec<_> = self.ports.iter().map(|(number, it)| it.desc(*number)).collect();
+                let ports: Vec<_> =
+                    self.ports.iter().map(|(number, it)| it.desc(*number)).collect();
                 return Ok(vec![features.reply(version, xid, &ports)]);
             }
             Request::GetConfig => {
@@ -168,7 +175,11 @@ impl Bridge {
     }
 
     /// Sends a controller's packet.
-    pub(crate) fn send_out(&mut self, wanted: &PacketOut, world: &mut dyn World) -> Result<(), Fault> {
+    pub(crate) fn send_out(
+        &mut self,
+        wanted: &PacketOut,
+        world: &mut dyn World,
+    ) -> Result<(), Fault> {
         if wanted.buffer != u32::MAX {
             return Err(Fault::BufferUnknown);
         }

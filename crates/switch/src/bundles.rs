@@ -64,7 +64,10 @@ impl Bridge {
             return Err(Fault::BundleBadXid);
         }
         match Request::decode(&wanted.message, connection.names_tables)? {
-            Request::FlowMod(_) | Request::GroupMod(_) | Request::PortMod(_) | Request::PacketOut(_) => {}
+            Request::FlowMod(_)
+            | Request::GroupMod(_)
+            | Request::PortMod(_)
+            | Request::PacketOut(_) => {}
             _ => return Err(Fault::BundleUnsupported),
         }
         let opened = BundleControl { id: wanted.id, kind: 0, flags: wanted.flags };

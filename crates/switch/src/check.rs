@@ -7,7 +7,12 @@ use openflow::{Action, Fault, Field, Match, Needs};
 impl Bridge {
     /// Looks at what a flow does: whether its packets have what is changed, and whether all that it
     /// leads to is there.
-    pub(crate) fn check(&self, table: u8, matching: &Match, actions: &[Action]) -> Result<(), Fault> {
+    pub(crate) fn check(
+        &self,
+        table: u8,
+        matching: &Match,
+        actions: &[Action],
+    ) -> Result<(), Fault> {
         let is_conjunction = |action: &&Action| matches!(action, Action::Conjunction(_));
         let conjunctions = actions.iter().filter(is_conjunction).count();
         let notes = actions.iter().filter(|it| matches!(it, Action::Note(_))).count();
@@ -36,7 +41,9 @@ impl Bridge {
             Action::MoveField(it) => can_be_set(it.to.field)
                 .and_then(|()| has(it.from.field, kind))
                 .and_then(|()| has(it.to.field, kind)),
-            Action::Stack(Stack::Pop(it)) => can_be_set(it.field).and_then(|()| has(it.field, kind)),
+            Action::Stack(Stack::Pop(it)) => {
+                can_be_set(it.field).and_then(|()| has(it.field, kind))
+            }
             Action::Stack(Stack::Push(it)) => has(it.field, kind),
             Action::OutputReg(it) => has(it.from.field, kind),
             Action::PushVlan(_) | Action::SetVlan(_) => {
@@ -64,7 +71,9 @@ impl Bridge {
             Action::Resubmit(it) if it.table.is_some_and(|it| it > LAST_TABLE) => {
                 Err(Fault::BadTableId)
             }
-            Action::Learn(it) if it.table > LAST_TABLE || it.flags & 2 != 0 => Err(Fault::BadArgument),
+            Action::Learn(it) if it.table > LAST_TABLE || it.flags & 2 != 0 => {
+                Err(Fault::BadArgument)
+            }
             Action::Learn(it) if it.fin_idle != 0 || it.fin_hard != 0 => Err(Fault::BadArgument),
             Action::CloneActions(it) => {
                 let mut kind = kind.clone();
@@ -87,9 +96,19 @@ impl Bridge {
 fn can_be_set(field: Field) -> Result<(), Fault> {
     let is_beyond = matches!(
         field,
-        Field::TunId | Field::TunSrc | Field::TunDst | Field::TunIp6Src | Field::TunIp6Dst
-            | Field::TunFlags | Field::TunGbpId | Field::TunGbpFlags | Field::CtMark
-            | Field::CtLabel | Field::MplsLabel | Field::MplsTc | Field::MplsTtl
+        Field::TunId
+            | Field::TunSrc
+            | Field::TunDst
+            | Field::TunIp6Src
+            | Field::TunIp6Dst
+            | Field::TunFlags
+            | Field::TunGbpId
+            | Field::TunGbpFlags
+            | Field::CtMark
+            | Field::CtLabel
+            | Field::MplsLabel
+            | Field::MplsTc
+            | Field::MplsTtl
     );
     if is_beyond { Err(Fault::BadSetType) } else { Ok(()) }
 }

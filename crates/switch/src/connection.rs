@@ -76,9 +76,13 @@ impl Connection {
         let slot = usize::from(self.role == Role::Slave);
         let wants = |masks: [u32; 2], reason: u8| masks[slot] >> reason.min(31) & 1 != 0;
         let wanted = match event {
-            Event::FlowRemoved(_, _, reason) => wants(self.masks.flow_removed, *reason) && self.miss_len > 0,
+            Event::FlowRemoved(_, _, reason) => {
+                wants(self.masks.flow_removed, *reason) && self.miss_len > 0
+            }
             Event::Packet(it) => {
-                it.controller == self.controller && self.miss_len > 0 && wants(self.masks.packet_in, it.reason)
+                it.controller == self.controller
+                    && self.miss_len > 0
+                    && wants(self.masks.packet_in, it.reason)
             }
             Event::Port(reason, _) => wants(self.masks.port_status, *reason),
         };

@@ -16,7 +16,8 @@ impl Bridge {
         self.each_flow(|flow| {
             let used = flow.counters.used_ns().max(flow.modified_ns);
             let is_idle = flow.idle != 0 && now_ns >= used + u64::from(flow.idle) * SECOND;
-            let is_old = flow.hard != 0 && now_ns >= flow.modified_ns + u64::from(flow.hard) * SECOND;
+            let is_old =
+                flow.hard != 0 && now_ns >= flow.modified_ns + u64::from(flow.hard) * SECOND;
             if is_old || is_idle {
                 over.push((Arc::clone(flow), if is_old { gone::HARD } else { gone::IDLE }));
             }

@@ -95,7 +95,12 @@ impl Bridge {
     }
 
     /// Does what a message says about flows.
-    pub(crate) fn mod_flows(&mut self, wanted: &FlowMod, version: Version, now_ns: u64) -> Result<(), Fault> {
+    pub(crate) fn mod_flows(
+        &mut self,
+        wanted: &FlowMod,
+        version: Version,
+        now_ns: u64,
+    ) -> Result<(), Fault> {
         if wanted.buffer != u32::MAX {
             return Err(Fault::BufferUnknown);
         }
@@ -142,7 +147,8 @@ impl Bridge {
         let mut changed = Flow::clone(flow);
         changed.program = wanted.program.clone();
         changed.modified_ns = now_ns;
-        let sets_cookie = version == Version::V10 || wanted.cookie_mask == 0 && wanted.cookie != u64::MAX;
+        let sets_cookie =
+            version == Version::V10 || wanted.cookie_mask == 0 && wanted.cookie != u64::MAX;
         if sets_cookie && version == Version::V10 && wanted.cookie != u64::MAX {
             changed.cookie = wanted.cookie;
         }
@@ -152,7 +158,13 @@ impl Bridge {
         self.put(changed);
     }
 
-    fn add(&mut self, wanted: &FlowMod, table: u8, version: Version, now_ns: u64) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        wanted: &FlowMod,
+        table: u8,
+        version: Version,
+        now_ns: u64,
+    ) -> Result<(), Fault> {
         let FlowMod { priority, matching, .. } = wanted;
         if wanted.flags & flag::CHECK_OVERLAP != 0 && self.overlaps(table, matching, *priority) {
             return Err(Fault::Overlap);
@@ -189,7 +201,9 @@ impl Bridge {
         let table = wanted.table.unwrap_or(0);
         let found = self.snapshot.tables.get(&table);
         let found = found.and_then(|it| it.flows.get(&wanted.matching, wanted.priority));
-        let same = |had: &Arc<Flow>| had.program == wanted.program && had.idle == wanted.idle && had.hard == wanted.hard;
+        let same = |had: &Arc<Flow>| {
+            had.program == wanted.program && had.idle == wanted.idle && had.hard == wanted.hard
+        };
         match found {
             // It is known: heard of once more.
             Some(had) if same(&had) && had.hard == 0 => had.counters.add(0, 0, now_ns),

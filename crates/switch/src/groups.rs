@@ -3,8 +3,8 @@
 use crate::bridge::Bridge;
 use crate::flows::{gone, leads_to_group};
 use flow::Group;
-use openflow::message::{Bucket, GroupCommand, GroupMod};
 use openflow::Fault;
+use openflow::message::{Bucket, GroupCommand, GroupMod};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

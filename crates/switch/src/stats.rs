@@ -69,7 +69,9 @@ impl Bridge {
             StatsRequest::Flows(query) => {
                 let mut it = query.answer(version, xid, false);
                 for flow in self.queried(query)? {
-                    it.entry(|version, out| stats_of(&flow, now_ns).encode(query.form, version, out));
+                    it.entry(|version, out| {
+                        stats_of(&flow, now_ns).encode(query.form, version, out)
+                    });
                 }
                 it.finish()
             }
@@ -97,9 +99,11 @@ impl Bridge {
                 let mut it = new(if is_short { 14 } else { 12 });
                 for table in 0..=LAST_TABLE {
                     let desc = TableDesc { table, config: 0, most: MOST_FLOWS as u32 };
-                    it.entry(|_, out| {
-                        if is_short { desc.encode(out) } else { desc.encode_features(out) }
-                    });
+                    it.entry(
+                        |_, out| {
+                            if is_short { desc.encode(out) } else { desc.encode_features(out) }
+                        },
+                    );
                 }
                 it.finish()
             }

@@ -16,8 +16,16 @@ impl World for Lab {
     fn port_stats(&self, number: PortNumber) -> Option<PortStats> {
         let [rx_packets, rest] = [7, 0];
         Some(PortStats {
-            number, rx_packets, tx_packets: rest, rx_bytes: rest, tx_bytes: rest, rx_dropped: rest,
-            tx_dropped: rest, rx_errors: rest, tx_errors: rest, age: Duration::ZERO,
+            number,
+            rx_packets,
+            tx_packets: rest,
+            rx_bytes: rest,
+            tx_bytes: rest,
+            rx_dropped: rest,
+            tx_dropped: rest,
+            rx_errors: rest,
+            tx_errors: rest,
+            age: Duration::ZERO,
         })
     }
 
@@ -41,7 +49,8 @@ impl Talk {
             let port = Port { name, mac, is_up: true, has_link: true, speed_kbps: 0 };
             bridge.set_port(number, Some(port), 0);
         }
-        let mut it = Self { bridge, connection: Connection::new(false), lab: Lab::default(), now: SECOND };
+        let mut it =
+            Self { bridge, connection: Connection::new(false), lab: Lab::default(), now: SECOND };
         // A greeting of a version is one of all before it, unless it says which.
         let hello = [version as u8, 0, 0, 16, 0, 0, 0, 1, 0, 1, 0, 8, 0, 0, 0, 1 << version as u8];
         assert!(it.hear(&hello).is_empty());
@@ -59,7 +68,10 @@ impl Talk {
             [] => Ok(()),
             [error] => {
                 assert_eq!(error[1], 1);
-                Err((u16::from_be_bytes([error[8], error[9]]), u16::from_be_bytes([error[10], error[11]])))
+                Err((
+                    u16::from_be_bytes([error[8], error[9]]),
+                    u16::from_be_bytes([error[10], error[11]]),
+                ))
             }
             more => panic!("{more:?}"),
         }
@@ -117,7 +129,11 @@ fn what_cannot_be_is_refused_with_open_vswitchs_numbers() {
     buffered.buffer = 5;
     assert_eq!(refused(buffered), (1, 8));
     let ct = openflow::action::Ct {
-        flags: 0, zone: openflow::action::ct::Zone::Number(0), table: None, helper: 0, actions: vec![],
+        flags: 0,
+        zone: openflow::action::ct::Zone::Number(0),
+        table: None,
+        helper: 0,
+        actions: vec![],
     };
     assert_eq!(refused(add(1, Match::any(), vec![ct.into()])), (2, 0));
     let enqueue = openflow::action::SetQueue { queue: Some(1) };
@@ -161,7 +177,8 @@ fn a_bundle_is_done_whole_or_not_at_all() {
         body.extend(it.encode(Version::V14, xid));
         message::message(Version::V14, Kind::BundleAdd, xid, &body)
     };
-    let (good, bad) = (add(1, Match::any(), to(2)), add(2, Match::any(), vec![Group { group: 1 }.into()]));
+    let (good, bad) =
+        (add(1, Match::any(), to(2)), add(2, Match::any(), vec![Group { group: 1 }.into()]));
     for (second, wanted) in [(&bad, 0), (&add(3, Match::any(), to(3)), 2)] {
         assert_eq!(talk.hear(&control(0))[0][13], 1);
         assert!(talk.hear(&put(&good, 10)).is_empty());
@@ -184,7 +201,11 @@ fn a_controllers_packet_is_sent_and_packets_come_to_controllers() {
     assert!(talk.hear(&message::message(Version::V13, Kind::PacketOut, 1, &body)).is_empty());
     assert_eq!(talk.lab.0, [(vec![0xff; 14], vec![Step::Output(2), Step::Output(3)])]);
     let told = flow::Told::Packet {
-        max_len: 60, controller: 0, reason: 1, table: 3, cookie: 9,
+        max_len: 60,
+        controller: 0,
+        reason: 1,
+        table: 3,
+        cookie: 9,
         metadata: Match::any().with(Field::InPort, 2),
     };
     talk.bridge.told(&told, &[5; 100], 0);

@@ -52,7 +52,8 @@ impl Connection {
         match event {
             Event::Port(reason, port) => port_status(version, *reason, port),
             Event::FlowRemoved(flow, now_ns, reason) => {
-                FlowRemoved { flow: stats_of(flow, *now_ns), reason: *reason }.encode(self.form, version)
+                FlowRemoved { flow: stats_of(flow, *now_ns), reason: *reason }
+                    .encode(self.form, version)
             }
             Event::Packet(it) => {
                 let most = match it.reason {

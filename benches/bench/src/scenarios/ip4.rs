@@ -3,12 +3,13 @@
 use super::setting::{NEXT_HOP_MAC, adjacency, flow, random, table_of, udp};
 use crate::rig::{Rig, RigError};
 use crate::scenario::Scenario;
+use fib::adjacency::Adjacency;
 use fib::ecmp::Member;
 use fib::route_file::FilePrefix;
 use fib::{Forward, Ip4Prefix};
 use nodes::tables::{FlowRule, Kind, Mode, flow_field};
 use std::collections::HashSet;
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -34,6 +35,7 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
         Scenario::new("ip4-1m-counted", 95.0, || {
             counted(ip4(like_the_internet(1_000_000), NEXT_HOPS)?)
         }),
+        Scenario::new("ip4-via-ip6", 50.0, via_ip6),
         Scenario::new("ip4-ecmp-16", 65.0, shared),
         Scenario::new("ip4-ecmp-16-by-rule", 95.0, || {
             let rig = shared()?;
@@ -108,6 +110,18 @@ fn ip4(routes: Routes, next_hops: usize) -> Result<Rig, RigError> {
 /// The same, and packets are counted by next hop.
 fn counted(rig: Rig) -> Result<Rig, RigError> {
     rig.dataplane.counts_next_hops.store(true, Ordering::Relaxed);
+    Ok(rig)
+}
+
+/// One route by a next hop of IPv6 (RFC 8950).
+fn via_ip6() -> Result<Rig, RigError> {
+    let packets = (0..1024).map(|number| udp(0x0a00_0001 + number)).collect();
+    let rig = Rig::with_settings(packets, Mode::Routed, |_| ())?;
+    let of_ip4 = adjacency(Ipv4Addr::UNSPECIFIED.into());
+    let next_hop = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1).into();
+    let id = rig.dataplane.adjacencies.allocate(&Adjacency { next_hop, ..of_ip4 })?;
+    rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
+    rig.dataplane.ip4.insert(Ip4Prefix::new(0x0a00_0000, 8)?, plain(Kind::Rewrite, id.0))?;
     Ok(rig)
 }
 

@@ -1,8 +1,9 @@
-//! Packets that are routed into tunnels of packets: GRE, and LISP, whose locators a map cache
-//! tells.
+//! Packets that are routed into tunnels: GRE of packets, LISP, whose locators a map cache tells,
+//! and beside them VXLAN, by the router's own port of a bridge.
 //!
 //! ```text
 //!  0 ── ip4-input … ip4-rewrite ── tunnel ── around it IPv4 ── ip4-rewrite ── 1
+//!                       └ bridge ─────┘ VXLAN
 //! ```
 
 use super::setting::{NEXT_HOP_MAC, adjacency, udp};
@@ -10,8 +11,10 @@ use crate::rig::{Rig, RigError, interface};
 use crate::scenario::Scenario;
 use fib::Forward;
 use fib::adjacency::Adjacency;
+use fib::mac::MacKey;
 use nodes::tables::{
-    Ends, Inside, Interface, Kind, Link, Lisp, LispInstance, LispLink, Mode, Tunnel, VrfId, Wrap,
+    BridgeId, BridgePort, Ends, Inside, Interface, Kind, Link, Lisp, LispInstance, LispLink, Mode,
+    Tunnel, VrfId, Wrap,
 };
 use nodes::tunnel::TunnelHeaders;
 use std::collections::HashMap;
@@ -28,7 +31,36 @@ pub(crate) fn all() -> Vec<Scenario> {
     vec![
         Scenario::scaled("gre-encap", 125.0, |it| routed_into(it, false)),
         Scenario::scaled("lisp-encap", 140.0, |it| routed_into(it, true)),
+        Scenario::scaled("vxlan-routed", 140.0, vxlan_routed),
     ]
+}
+
+/// The router's own port of a bridge, and a VXLAN tunnel in it that the next hop is behind.
+fn vxlan_routed(workers: usize) -> Result<Rig, RigError> {
+    const STATION: [u8; 6] = [0x06, 0, 0, 0, 0, 1];
+    const OWN: u16 = 3;
+    let packets = (0..SITES).map(|number| udp(0x0a00_0001 + (number << 8))).collect();
+    let mut rig = Rig::with_workers(workers, packets, Mode::Routed, |_| ())?;
+    let tunnel = Tunnel::new(Wrap::vxlan(42), Ends::V4 { local: LOCAL, remote: REMOTE });
+    let mode = Mode::Bridged(BridgePort::new(BridgeId(1)));
+    for (id, link) in [(TUNNEL, Link::Tunnel(tunnel)), (OWN, Link::Bridge)] {
+        let row = Interface { link, port: id, ..interface(id, mode) };
+        rig.dataplane.set_interface(id, Some(row));
+    }
+    rig.dataplane.stations.table.insert_static(MacKey::new(1, STATION), TUNNEL.into())?;
+    let into = Adjacency { interface: OWN, ..adjacency(Ipv4Addr::new(10, 0, 0, 1).into()) };
+    let into = rig.dataplane.adjacencies.allocate(&into)?;
+    rig.dataplane.adjacencies.complete(into, STATION);
+    let out = rig.dataplane.adjacencies.allocate(&adjacency(Ipv4Addr::from(REMOTE).into()))?;
+    rig.dataplane.adjacencies.complete(out, NEXT_HOP_MAC);
+    for (prefix, kind, id) in [
+        ("10.0.0.0/8", Kind::Rewrite, into.0),
+        ("203.0.113.1/32", Kind::Rewrite, out.0),
+        ("192.0.2.1/32", Kind::Local, 0),
+    ] {
+        rig.dataplane.ip4.insert(prefix.parse()?, Forward::new(kind as u8, id))?;
+    }
+    Ok(rig)
 }
 
 fn routed_into(workers: usize, by_lisp: bool) -> Result<Rig, RigError> {

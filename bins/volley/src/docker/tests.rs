@@ -1,4 +1,4 @@
-//! The driver as an engine's libnetwork speaks to it, with a router and a kernel that only remember.
+//! The driver as an engine's libnetwork speaks to it; router and kernel only remember.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -380,6 +380,7 @@ answers! { FakeRouter, router, filter;
         }],
         ..view::Lisp::default()
     },
+    Evpn: Vec::new(),
     LispEntry: Vec::new(),
     LispRegistered: Vec::new(),
     Fpm: {

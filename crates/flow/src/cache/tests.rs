@@ -17,15 +17,19 @@ fn snapshot(flows: Vec<Flow>) -> Snapshot {
     it
 }
 
-const FIELDS: [Field; 5] =
-    [Field::InPort, Field::EthDst, Field::IpDst, Field::UdpDst, Field::Reg1];
+const FIELDS: [Field; 5] = [Field::InPort, Field::EthDst, Field::IpDst, Field::UdpDst, Field::Reg1];
 
 fn any_key() -> impl Strategy<Value = Key> {
     (1..5u128, 0..4u128, 0..4u128, 0..4u128).prop_map(|(port, eth, ip, udp)| {
         let mut key = Key::default();
         for (field, value) in [
-            (Field::InPort, port), (Field::EthType, 0x800), (Field::IpProto, 17),
-            (Field::EthDst, eth), (Field::IpDst, ip), (Field::UdpDst, udp), (Field::IpTtl, 64),
+            (Field::InPort, port),
+            (Field::EthType, 0x800),
+            (Field::IpProto, 17),
+            (Field::EthDst, eth),
+            (Field::IpDst, ip),
+            (Field::UdpDst, udp),
+            (Field::IpTtl, 64),
         ] {
             key.set(field, value, u128::MAX);
         }
@@ -46,7 +50,8 @@ fn any_flow() -> impl Strategy<Value = Flow> {
         }),
         (1..5u16, 0..4u128).prop_map(|(port, value)| openflow::action::CloneActions {
             actions: vec![SetField::whole(Field::UdpDst, value).into(), Output::to(port).into()],
-        }.into()),
+        }
+        .into()),
     ];
     let wanted = proptest::collection::vec((0..5usize, 0..4u128, 1..4u128), 0..3);
     (0..4u8, 0..5u16, wanted, proptest::collection::vec(action, 0..4)).prop_map(

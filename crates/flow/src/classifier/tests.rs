@@ -36,9 +36,8 @@ fn any_key() -> impl Strategy<Value = Key> {
 }
 
 fn any_flow() -> impl Strategy<Value = Flow> {
-    let condition = (0..4u32, 0..2u8).prop_map(|(id, clause)| {
-        vec![Action::from(Conjunction { id, clause, clauses: 2 })]
-    });
+    let condition = (0..4u32, 0..2u8)
+        .prop_map(|(id, clause)| vec![Action::from(Conjunction { id, clause, clauses: 2 })]);
     let program = prop_oneof![3 => Just(vec![]), 1 => condition];
     (any_matching(), 0..8u16, program, proptest::option::weighted(0.2, 0..4u128)).prop_map(
         |(mut matching, priority, program, conjunction)| {

@@ -26,7 +26,8 @@ fn summed(mut frame: Vec<u8>) -> Vec<u8> {
         frame[at + 10..at + 12].copy_from_slice(&made.to_be_bytes());
     }
     let addresses = if is_ip4 { at + 12..at + 20 } else { at + 8..at + 40 };
-    let place = at + head + [(6, 16), (17, 6), (1, 2), (58, 2)].iter().find(|it| it.0 == proto).unwrap().1;
+    let place =
+        at + head + [(6, 16), (17, 6), (1, 2), (58, 2)].iter().find(|it| it.0 == proto).unwrap().1;
     frame[place..place + 2].fill(0);
     let upper = frame.len() - at - head;
     let pseudo = match proto {

@@ -36,7 +36,12 @@ fn to(port: u16) -> Action {
 fn tables_lead_to_tables_and_metadata_decides() {
     let reg = Match::any().with(Field::Reg0, 5);
     let flows = vec![
-        (0, 1, Match::any(), vec![SetField::whole(Field::Reg0, 5).into(), GotoTable { table: 3 }.into()]),
+        (
+            0,
+            1,
+            Match::any(),
+            vec![SetField::whole(Field::Reg0, 5).into(), GotoTable { table: 3 }.into()],
+        ),
         (3, 9, reg, vec![to(2)]),
         (3, 1, Match::any(), vec![to(3)]),
     ];
@@ -58,9 +63,13 @@ fn floods_leave_out_where_it_came_in_and_in_port_does_not() {
 fn a_clone_changes_nothing_for_what_follows() {
     let set = SetField::whole(Field::UdpDst, 9);
     let inside = vec![set.into(), to(2)];
-    let found = steps(vec![(0, 1, Match::any(), vec![CloneActions { actions: inside }.into(), to(3)])]);
+    let found =
+        steps(vec![(0, 1, Match::any(), vec![CloneActions { actions: inside }.into(), to(3)])]);
     let back = Step::Set(Field::UdpDst, 53, 0xffff);
-    assert_eq!(found, [Step::Set(Field::UdpDst, 9, 0xffff), Step::Output(2), back, Step::Output(3)]);
+    assert_eq!(
+        found,
+        [Step::Set(Field::UdpDst, 9, 0xffff), Step::Output(2), back, Step::Output(3)]
+    );
 }
 
 #[test]
@@ -79,7 +88,8 @@ fn the_action_set_takes_place_at_the_end_in_its_own_order() {
 #[test]
 fn resubmissions_end_and_exit_ends_all() {
     let again = Resubmit { port: None, table: None };
-    let verdict = translate(&world(vec![(0, 1, Match::any(), vec![again.into(), to(2)])]), &packet());
+    let verdict =
+        translate(&world(vec![(0, 1, Match::any(), vec![again.into(), to(2)])]), &packet());
     assert!(verdict.is_cut);
     let two = Resubmit { port: None, table: Some(2) };
     let flows = vec![
@@ -111,10 +121,14 @@ fn a_packet_without_time_to_live_goes_to_controllers() {
 #[test]
 fn groups_send_to_all_one_or_the_first_alive() {
     let bucket = |id: u32, port: u16| Bucket {
-        id, weight: 1, watch_port: port, watch_group: None,
+        id,
+        weight: 1,
+        watch_port: port,
+        watch_group: None,
         actions: vec![SetField::whole(Field::EthDst, id.into()).into(), to(port)],
     };
-    let mut it = world(vec![(0, 1, Match::any(), vec![openflow::action::Group { group: 7 }.into()])]);
+    let mut it =
+        world(vec![(0, 1, Match::any(), vec![openflow::action::Group { group: 7 }.into()])]);
     let buckets = vec![bucket(0, 2), bucket(1, 3)];
     let set = |kind: GroupKind, it: &mut Snapshot| {
         let group = Arc::new(Group::new(kind, buckets.clone(), 0));
@@ -158,7 +172,10 @@ fn what_is_set_for_nobody_is_not_done_and_meters_are() {
 #[test]
 fn a_packet_that_is_tracked_goes_no_further_and_that_is_told() {
     let ct = Ct {
-        flags: 0, zone: openflow::action::ct::Zone::Number(1), table: Some(1), helper: 0,
+        flags: 0,
+        zone: openflow::action::ct::Zone::Number(1),
+        table: Some(1),
+        helper: 0,
         actions: vec![],
     };
     let verdict = translate(&world(vec![(0, 1, Match::any(), vec![ct.into(), to(2)])]), &packet());

@@ -41,7 +41,8 @@ impl Kind for MoveField {
     fn encode(&self, version: Version, out: &mut Writer) {
         let Self { from, to } = *self;
         let places = |out: &mut Writer| out.u16s(&[from.bits, from.offset, to.offset]);
-        let fields = |out: &mut Writer| [from.field, to.field].iter().for_each(|it| put_field(*it, out));
+        let fields =
+            |out: &mut Writer| [from.field, to.field].iter().for_each(|it| put_field(*it, out));
         if version >= Version::V15 {
             standard(28, out, |out| {
                 places(out);

@@ -132,7 +132,10 @@ impl Kind for SetField {
             standard(25, out, |out| encode_field(field, value, mask, false, out));
             return;
         }
-        match self.run_of_bits().filter(|run| run.bits <= 64 && (is_load || version == Version::V10)) {
+        match self
+            .run_of_bits()
+            .filter(|run| run.bits <= 64 && (is_load || version == Version::V10))
+        {
             Some(run) => nicira(7, out, |out| {
                 out.u16(run.offset << 6 | (run.bits - 1));
                 put_field(field, out);

@@ -66,10 +66,13 @@ fn any_action() -> impl Strategy<Value = Action> {
             MoveField { from: Sub { bits, ..from }, to: Sub { bits, ..to } }.into()
         }),
         any::<u64>().prop_map(|key| SetTunnel { key }.into()),
-        any::<(Option<u16>, Option<u8>)>().prop_filter_map("no port of its own", |(port, table)| {
-            let is_plain = port != Some(port::IN_PORT) && table != Some(255);
-            is_plain.then_some(Resubmit { port, table }.into())
-        }),
+        any::<(Option<u16>, Option<u8>)>().prop_filter_map(
+            "no port of its own",
+            |(port, table)| {
+                let is_plain = port != Some(port::IN_PORT) && table != Some(255);
+                is_plain.then_some(Resubmit { port, table }.into())
+            }
+        ),
         any_learn(),
         (0..64u8, any::<u32>()).prop_map(|(clause, id)| {
             Conjunction { id, clause, clauses: (clause + 1).max(2) }.into()

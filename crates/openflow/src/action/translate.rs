@@ -57,7 +57,8 @@ impl Kind for Translate {
 
     fn encode(&self, _: Version, out: &mut Writer) {
         let Nat { flags, ip4, ip6, ports } = self.nat;
-        let bits = |first: bool, last: bool, at: u16| u16::from(first) << at | u16::from(last) << (at + 1);
+        let bits =
+            |first: bool, last: bool, at: u16| u16::from(first) << at | u16::from(last) << (at + 1);
         nicira(36, out, |out| {
             out.u16(0);
             out.u16(flags);
@@ -66,7 +67,10 @@ impl Kind for Translate {
                 | bits(ports.is_some(), ports.is_some_and(|it| it.1.is_some()), 4);
             out.u16(there);
             ip4.iter().flat_map(|it| [Some(it.0), it.1]).flatten().for_each(|it| out.u32(it));
-            ip6.iter().flat_map(|it| [Some(it.0), it.1]).flatten().for_each(|it| out.number(it, 16));
+            ip6.iter()
+                .flat_map(|it| [Some(it.0), it.1])
+                .flatten()
+                .for_each(|it| out.number(it, 16));
             ports.iter().flat_map(|it| [Some(it.0), it.1]).flatten().for_each(|it| out.u16(it));
         });
     }

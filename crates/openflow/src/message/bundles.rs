@@ -1,10 +1,10 @@
 //! Bundles: messages that take place all together, or not at all.
 
 use super::{Header, Kind, message};
+use crate::ONF;
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
 use crate::version::Version;
-use crate::ONF;
 
 /// What is done with a bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

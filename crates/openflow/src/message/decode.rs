@@ -144,9 +144,7 @@ impl Request {
             Kind::GetConfigRequest => Self::GetConfig,
             Kind::SetConfig => Self::SetConfig(body.u16()?, body.u16()?),
             Kind::BarrierRequest => Self::Barrier,
-            Kind::FlowMod => {
-                Self::FlowMod(Box::new(FlowMod::decode(version, body, names_tables)?))
-            }
+            Kind::FlowMod => Self::FlowMod(Box::new(FlowMod::decode(version, body, names_tables)?)),
             Kind::PacketOut => Self::PacketOut(Box::new(PacketOut::decode(version, body)?)),
             Kind::PortMod => Self::PortMod(PortMod::decode(version, body)?),
             Kind::GroupMod => Self::GroupMod(Box::new(GroupMod::decode(version, body)?)),
@@ -185,11 +183,7 @@ impl Request {
         })
     }
 
-    fn decode_experimenter(
-        version: Version,
-        _: u32,
-        body: &mut Reader<'_>,
-    ) -> Result<Self, Fault> {
+    fn decode_experimenter(version: Version, _: u32, body: &mut Reader<'_>) -> Result<Self, Fault> {
         let (vendor, subtype) = (body.u32()?, body.u32()?);
         match (vendor, subtype) {
             (NICIRA, 10) => {

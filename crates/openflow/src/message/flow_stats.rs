@@ -56,7 +56,8 @@ impl FlowQuery {
         body.skip(4)?;
         let (cookie, cookie_mask) = (body.u64()?, body.u64()?);
         let matching = Match::decode_oxm(body)?;
-        let (table, out_group) = ((table != u8::MAX).then_some(table), (group != ANY_GROUP).then_some(group));
+        let (table, out_group) =
+            ((table != u8::MAX).then_some(table), (group != ANY_GROUP).then_some(group));
         let cookie = cookie & cookie_mask;
         Ok(Self { table, matching, out_port, out_group, cookie_mask, cookie, form })
     }
@@ -206,7 +207,14 @@ fn oxs_pair(number: u8, age: Duration, out: &mut Writer) {
 }
 
 /// Writes what flows sum up to.
-pub fn aggregate(packets: u64, bytes: u64, flows: u32, form: StatsForm, version: Version, out: &mut Writer) {
+pub fn aggregate(
+    packets: u64,
+    bytes: u64,
+    flows: u32,
+    form: StatsForm,
+    version: Version,
+    out: &mut Writer,
+) {
     if form == StatsForm::Standard && version == Version::V15 {
         put_oxs(out, |out| {
             oxs64(4, packets, out);

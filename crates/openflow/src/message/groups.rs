@@ -119,7 +119,9 @@ impl GroupMod {
     }
 
     fn checked(self) -> Result<Self, Fault> {
-        if self.group > Self::MAX && !(self.command == GroupCommand::Delete && self.group == Self::ALL) {
+        if self.group > Self::MAX
+            && !(self.command == GroupCommand::Delete && self.group == Self::ALL)
+        {
             return Err(Fault::InvalidGroup);
         }
         let makes = matches!(

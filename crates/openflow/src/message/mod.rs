@@ -20,19 +20,21 @@ pub use bundles::{BundleAdd, BundleControl, bundle_reply};
 pub use decode::{Request, StatsRequest};
 pub use flow_mod::{Command, FlowMod, flag};
 pub use flow_stats::{FlowQuery, FlowRemoved, FlowStats, StatsForm, aggregate};
-pub use groups::{Bucket, GroupCommand, GroupDesc, GroupKind, GroupMod, GroupStats, group_features};
+pub use groups::{
+    Bucket, GroupCommand, GroupDesc, GroupKind, GroupMod, GroupStats, group_features,
+};
 pub use meters::{Band, MeterCommand, MeterConfig, MeterMod, MeterStats, meter_features};
 pub use multipart::Multipart;
 pub use packets::{PacketIn, PacketInForm, PacketOut, reason};
 pub use ports::{PortDesc, PortMod, PortStats, QueueStats, config, port_status, state};
-pub use switch::{config_reply, hello};
 pub use switch::{AsyncMasks, Description, Features, Role};
+pub use switch::{config_reply, hello};
 pub use tables::{TableDesc, TableStats};
 
+use crate::NICIRA;
 use crate::bytes::{Put, Writer};
 use crate::fault::Fault;
 use crate::version::Version;
-use crate::NICIRA;
 
 /// What begins every message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,18 +104,50 @@ pub enum Kind {
 
 impl Kind {
     const NEW: [Self; 35] = [
-        Self::Hello, Self::Error, Self::EchoRequest, Self::EchoReply, Self::Experimenter,
-        Self::FeaturesRequest, Self::FeaturesReply, Self::GetConfigRequest, Self::GetConfigReply,
-        Self::SetConfig, Self::PacketIn, Self::FlowRemoved, Self::PortStatus, Self::PacketOut,
-        Self::FlowMod, Self::GroupMod, Self::PortMod, Self::TableMod, Self::MultipartRequest,
-        Self::MultipartReply, Self::BarrierRequest, Self::BarrierReply, Self::QueueConfigRequest,
-        Self::QueueConfigReply, Self::RoleRequest, Self::RoleReply, Self::GetAsyncRequest,
-        Self::GetAsyncReply, Self::SetAsync, Self::MeterMod, Self::RoleStatus, Self::TableStatus,
-        Self::Requestforward, Self::BundleControl, Self::BundleAdd,
+        Self::Hello,
+        Self::Error,
+        Self::EchoRequest,
+        Self::EchoReply,
+        Self::Experimenter,
+        Self::FeaturesRequest,
+        Self::FeaturesReply,
+        Self::GetConfigRequest,
+        Self::GetConfigReply,
+        Self::SetConfig,
+        Self::PacketIn,
+        Self::FlowRemoved,
+        Self::PortStatus,
+        Self::PacketOut,
+        Self::FlowMod,
+        Self::GroupMod,
+        Self::PortMod,
+        Self::TableMod,
+        Self::MultipartRequest,
+        Self::MultipartReply,
+        Self::BarrierRequest,
+        Self::BarrierReply,
+        Self::QueueConfigRequest,
+        Self::QueueConfigReply,
+        Self::RoleRequest,
+        Self::RoleReply,
+        Self::GetAsyncRequest,
+        Self::GetAsyncReply,
+        Self::SetAsync,
+        Self::MeterMod,
+        Self::RoleStatus,
+        Self::TableStatus,
+        Self::Requestforward,
+        Self::BundleControl,
+        Self::BundleAdd,
     ];
     const OLD: [Self; 7] = [
-        Self::PortMod, Self::MultipartRequest, Self::MultipartReply, Self::BarrierRequest,
-        Self::BarrierReply, Self::QueueConfigRequest, Self::QueueConfigReply,
+        Self::PortMod,
+        Self::MultipartRequest,
+        Self::MultipartReply,
+        Self::BarrierRequest,
+        Self::BarrierReply,
+        Self::QueueConfigRequest,
+        Self::QueueConfigReply,
     ];
 
     /// What a type is in a version.

@@ -58,7 +58,9 @@ fn flows_of_the_tools_are_what_was_typed() {
         it.program[..],
         [Action::Meter(_), Action::Group(_), Action::WriteMetadata(_), Action::GotoTable(_)]
     ));
-    let Some(Action::Learn(learn)) = flow_of("add13learn").program.first().cloned() else { panic!() };
+    let Some(Action::Learn(learn)) = flow_of("add13learn").program.first().cloned() else {
+        panic!()
+    };
     assert_eq!((learn.table, learn.hard, learn.specs.len()), (3, 10, 3));
     let Some(Action::Ct(ct)) = flow_of("add10ct").program.first().cloned() else { panic!() };
     assert_eq!((ct.table, ct.actions.len()), (Some(6), 2));

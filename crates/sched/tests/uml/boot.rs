@@ -41,8 +41,8 @@ pub(crate) fn find() -> Option<(PathBuf, PathBuf)> {
     (kernel.exists() && modules.exists()).then_some((kernel, modules))
 }
 
-/// It sets its programs' registers by ptrace, and knows none of AMX: there the host's kernel refuses
-/// that (EFAULT).
+/// It sets its programs' registers by ptrace, and knows none of AMX: there the host's kernel
+/// refuses that (EFAULT).
 pub(crate) fn runs_here() -> bool {
     let processor = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     !processor.split_whitespace().any(|flag| flag == "amx_tile")

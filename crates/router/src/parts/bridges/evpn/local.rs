@@ -6,6 +6,7 @@
 //! ```
 
 use super::remote::Owner;
+use super::take_out;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
@@ -69,8 +70,8 @@ impl Local {
 
     /// Those that were not seen in the round are forgotten: they are to be taken back.
     pub(super) fn end_round(&mut self, round: u32) -> Vec<[u8; 6]> {
-        let gone = self.stations.extract_if(.., |_, station| station.round != round);
-        gone.take(MOST_AT_ONCE).map(|(mac, _)| mac).collect()
+        let gone = take_out(&mut self.stations, MOST_AT_ONCE, |_, it| it.round != round);
+        gone.into_iter().map(|(mac, _)| mac).collect()
     }
 
     /// What is to be told of these addresses, if their stations are ours and were told.

@@ -112,8 +112,7 @@ impl Evpn {
             wanted.get(name).is_some_and(|wanted| wanted.as_ref() == Ok(&post.wanted))
                 && (!is_time || post.mailbox.is_there())
         };
-        let gone: Vec<_> = self.posts.extract_if(.., |name, post| !stays(name, post)).collect();
-        for (_, post) in gone {
+        for (_, post) in take_out(&mut self.posts, usize::MAX, |name, post| !stays(name, post)) {
             binding.set_told(post.wanted.bridge, BTreeMap::new());
             post.close(core);
         }
@@ -211,7 +210,9 @@ impl Evpn {
     fn see_stations(&mut self, core: &Core, binding: &Binding) {
         let round = self.round;
         let posts = self.posts.values_mut().filter(|post| post.wanted.inner.is_none());
-        let mut posts: HashMap<u16, (BTreeSet<u32>, &mut Post, Vec<([u8; 6], bool)>)> = posts
+        // By bridge: rows that lead away, and what is new of the others.
+        type Looked<'a> = (BTreeSet<u32>, &'a mut Post, Vec<([u8; 6], bool)>);
+        let mut posts: HashMap<u16, Looked<'_>> = posts
             .map(|post| {
                 let port = core.ports.get(&post.wanted.tunnel);
                 let rows = port.into_iter().flat_map(|port| port.rows()).map(u32::from).collect();
@@ -320,4 +321,15 @@ impl Binding {
     fn of(&self, bridge: BridgeId) -> impl Iterator<Item = (IpAddr, Owner)> {
         self.own(bridge).map(|(address, bound)| (address, bound.into()))
     }
+}
+
+/// Takes what fits out of a map, so many at most.
+fn take_out<K: Ord + Clone, V>(
+    map: &mut BTreeMap<K, V>,
+    most: usize,
+    mut fits: impl FnMut(&K, &mut V) -> bool,
+) -> Vec<(K, V)> {
+    let fitting = map.iter_mut().filter_map(|(key, value)| fits(key, value).then(|| key.clone()));
+    let keys: Vec<K> = fitting.take(most).collect();
+    keys.into_iter().filter_map(|key| map.remove_entry(&key)).collect()
 }

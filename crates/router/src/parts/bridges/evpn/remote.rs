@@ -10,6 +10,7 @@
 //! know what the one before it left. So each is asked for now and then: it is taken out of the
 //! mailbox, and who means it puts it back at once. Meanwhile it counts.
 
+use super::take_out;
 use netlink::neighbor::{About, NeighborChange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::IpAddr;
@@ -304,10 +305,11 @@ impl Remote {
         let used = self.addresses.iter().filter(|(address, _)| is_used(**address));
         let kept: BTreeSet<[u8; 6]> = used.map(|(_, (owner, _))| owner.mac).collect();
         let is_over = |asked| is_over(asked, now, hold);
-        let gone = self
-            .stations
-            .extract_if(.., |mac, station| is_over(station.asked) && !kept.contains(mac));
-        let gone: Vec<_> = gone.filter_map(|(mac, station)| Some((mac, station.end()?))).collect();
+        let gone = take_out(&mut self.stations, usize::MAX, |mac, station| {
+            is_over(station.asked) && !kept.contains(mac)
+        });
+        let gone = gone.into_iter().filter_map(|(mac, station)| Some((mac, station.end()?)));
+        let gone: Vec<_> = gone.collect();
         out.extend(gone.iter().map(|(mac, _)| Told::Station(*mac, None)));
         let had = (self.floods.len(), self.addresses.len());
         self.floods.retain(|_, asked| !is_over(*asked));
