@@ -3,7 +3,7 @@
 # anew, the router (killed) and a guest (killed). Without KVM the machines are emulated; nothing between them and us differs.
 #
 #   guest 1, virtio-net ═ vhost-user ═ volleyd, bridge ═ vhost-user ═ virtio-net, guest 2
-# Alone: two emulated machines beside the router are more than two cores have for others.
+# Two: two emulated machines beside the router leave little of two cores for others.
 . "$(dirname "$0")/lib.sh"
 . "$root/smoke/guest.bash"
 for program in busybox iperf3; do command -v $program >/dev/null || skip "$program is missing: make setup"; done

@@ -109,14 +109,21 @@ mod tests {
             with("{ ports = [\"vx\", \"in\"], evpn = { netns = \"frr\", routes = true } }")
                 .unwrap();
         assert_eq!(evpn(&config), Some((Some("frr".to_owned()), true)));
-        assert!(render(&config).contains("evpn = { netns = \"frr\", routes = true }"));
+        let reads_back = |config: &Config| {
+            let again = parse(&Source::new("test", render(config)), &Host::any()).unwrap();
+            assert_eq!(again.bridges, config.bridges);
+        };
+        reads_back(&config);
         let set = |config: &Config, command: &str| {
             edit(config, &Source::new("test", command), &Host::any()).unwrap()
         };
         config = set(&config, "bridge set lan evpn off");
         assert_eq!(evpn(&config), None);
         config = set(&config, "bridge set lan evpn on netns other hold 5s");
-        assert!(render(&config).contains("evpn = { netns = \"other\", hold = \"5s\" }"));
+        assert_eq!(evpn(&config), Some((Some("other".to_owned()), false)));
+        let hold = config.bridges.iter().next().unwrap().1.evpn.as_deref().unwrap().hold;
+        assert_eq!(hold, std::time::Duration::from_secs(5));
+        reads_back(&config);
     }
 
     #[test]
