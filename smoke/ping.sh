@@ -35,6 +35,9 @@ for way in "$a default 1::1" "$b 2001:db8:4::/64 3::2" "$c default 3::1" "$d def
     printf '[[route]]\nprefix = "%s"\nvia = "%s"\n' 10.0.0.0/16 10.0.2.2 2001:db8:4::/64 2001:db8:2::2 2001:db8:3::/64 2001:db8:2::2
 } >"$work/router.toml"
 router router
+# Until its own link is up, the route to all of them leads there.
+leads_to_p1() { ctl router lookup 10.0.1.2 | has -w p1; }
+until_true leads_to_p1
 on "$a" tcpdump -U -ni eth0 -w "$work/seen.pcap" icmp 2>"$work/tcpdump.log" &
 daemons+=($!)
 until_true grep -q listening "$work/tcpdump.log"
