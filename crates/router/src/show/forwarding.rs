@@ -10,7 +10,7 @@ use control::engine::EngineError;
 use control::view;
 use fib::Forward;
 use fib::neighbor::{NeighborKey, NeighborState, NeighborView};
-use fib::rib::{NextHop, Path, Protocol, Resolved, RouteView, Target};
+use fib::rib::{NextHop, Path, Protocol, Resolved, Rib, Route, RouteView, Target};
 use fib::route_file::FilePrefix;
 use nodes::ip::MOST_LED_ON;
 use nodes::tables::{Kind, VrfId};
@@ -110,11 +110,12 @@ impl Router {
             inside && filter.source.is_none_or(|wanted| wanted == source)
         };
         let limit = filter.limit.unwrap_or(usize::MAX);
-        let (routes, next) = routes?.rib.routes_from(from, SLICE);
+        let rib = &routes?.rib;
+        let (routes, next) = rib.routes_from(from, SLICE);
         for route in routes.filter(wanted) {
             shown.total += 1;
             if shown.routes.len() < limit {
-                shown.routes.push(self.show_route(vrf, &route, filter.counters));
+                shown.routes.push(self.show_route(vrf, rib, &route, filter.counters));
             }
         }
         next
@@ -123,6 +124,7 @@ impl Router {
     fn show_route<A: Family>(
         &self,
         vrf: VrfId,
+        rib: &Rib<A>,
         route: &RouteView<'_, A>,
         counters: bool,
     ) -> view::Route {
@@ -153,7 +155,10 @@ impl Router {
             next_hops: route
                 .hops
                 .iter()
-                .map(|hop| self.show_next_hop(hop, route.paths, (A::BITS == 32, counters)))
+                .map(|hop| {
+                    let paths = paths_of(rib, route, hop);
+                    self.show_next_hop(hop, &paths, (A::BITS == 32, counters))
+                })
                 .collect(),
         }
     }
@@ -164,18 +169,18 @@ impl Router {
         paths: &[Path],
         (is_ip4, counters): (bool, bool),
     ) -> view::NextHop {
-        let path = paths.iter().find(|path| {
-            let same_link = hop.interface.is_none_or(|interface| interface == path.interface);
-            same_link && (hop.address == path.address || hop.interface.is_none())
-        });
-        let interface = path.map(|path| path.interface).or(hop.interface);
+        // One that another route leads to by several ports leaves by none of its own.
+        let interface = one_link(paths).or(hop.interface);
         let port = interface.and_then(|id| self.core.port_of(id));
         view::NextHop {
             address: hop.address.map(|address| address.to_string()),
             port: port.map(|(name, _)| name.as_str().to_owned()),
             weight: hop.weight,
-            usable: path.is_some(),
-            left: path.filter(|_| counters).and_then(|path| self.left_by_path(is_ip4, path)),
+            usable: !paths.is_empty(),
+            left: match paths {
+                [path] if counters => self.left_by_path(is_ip4, path),
+                _ => None,
+            },
         }
     }
 
@@ -355,7 +360,7 @@ impl Router {
     ) -> Option<view::Route> {
         let rib = &routes?.rib;
         let (prefix, source, _) = rib.lookup(address)?;
-        rib.route(prefix, source).map(|route| self.show_route(vrf, &route, false))
+        rib.route(prefix, source).map(|route| self.show_route(vrf, rib, &route, false))
     }
 
     fn outcome(&self, forward: Forward) -> String {
@@ -412,5 +417,95 @@ fn source_of(protocol: Protocol) -> view::RouteSource {
         Protocol::Connected => view::RouteSource::Connected,
         Protocol::Static => view::RouteSource::Static,
         _ => view::RouteSource::Dynamic,
+    }
+}
+
+/// The paths that a next hop of a route takes: its own, or those of the route that leads to it.
+fn paths_of<A: Family>(rib: &Rib<A>, route: &RouteView<'_, A>, hop: &NextHop) -> Vec<Path> {
+    // Most routes have one, which takes all their paths.
+    if route.paths.is_empty() || route.hops.len() == 1 {
+        return route.paths.to_vec();
+    }
+    let alone = Route { target: Target::Via([*hop].into()) };
+    match rib.resolve(route.prefix, &alone) {
+        Some(Resolved::Paths(paths)) => paths.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// The link by which all of them leave, if it is one.
+fn one_link(paths: &[Path]) -> Option<u16> {
+    let first = paths.first()?.interface;
+    paths.iter().all(|path| path.interface == first).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fib::Ip4Prefix;
+    use fib::rib::SharedId;
+
+    fn hop(address: &str, interface: Option<u16>) -> NextHop {
+        NextHop { address: address.parse().ok(), interface, weight: 1 }
+    }
+
+    fn via(hops: &[NextHop]) -> Route {
+        Route { target: Target::Via(hops.into()) }
+    }
+
+    fn prefix(text: &str) -> Ip4Prefix {
+        text.parse().unwrap()
+    }
+
+    /// For each next hop of a route, how many paths it takes, and by which link.
+    fn ways(rib: &Rib<u32>, of: &str) -> Vec<(usize, Option<u16>)> {
+        let route = rib.routes().find(|route| route.prefix == prefix(of)).unwrap();
+        let paths = route.hops.iter().map(|hop| paths_of(rib, &route, hop));
+        paths.map(|paths| (paths.len(), one_link(&paths))).collect()
+    }
+
+    #[test]
+    fn each_next_hop_is_shown_with_the_link_that_it_leaves_by_itself() {
+        let (mut rib, mut changes) = (Rib::<u32>::new(), Vec::new());
+        let mut add = |of, route| {
+            rib.add(prefix(of), Protocol::Static.into(), route, &mut changes);
+        };
+        add("10.0.1.0/24", Route::connected(1));
+        add("10.0.2.0/24", Route::connected(2));
+        let (one, two) = (hop("10.0.1.9", None), hop("10.0.2.9", None));
+        add("20.0.0.0/16", via(&[two, one]));
+        add("30.0.0.0/16", via(&[two]));
+        add("40.0.0.0/16", via(&[hop("10.0.1.7", None), hop("10.0.1.8", None)]));
+        let over = ["30.0.0.1", "20.0.0.1", "40.0.0.1", "99.0.0.1"].map(|via| hop(via, None));
+        let beside = [hop("10.0.1.9", Some(1)), hop("", Some(2)), one];
+        add("50.0.0.0/16", via(&[&over[..], &beside].concat()));
+        // The second leads by both links: it has none, whichever of them comes first.
+        let recursive = [(1, Some(2)), (2, None), (2, Some(1)), (0, None)];
+        let all = [&recursive[..], &[(1, Some(1)), (1, Some(2)), (1, Some(1))]].concat();
+        assert_eq!(ways(&rib, "50.0.0.0/16"), all);
+        assert_eq!(ways(&rib, "20.0.0.0/16"), [(1, Some(2)), (1, Some(1))]);
+        // A link that is gone takes its next hops with it, and no other is shown for them.
+        rib.set_interface(1, false, &mut changes);
+        assert_eq!(ways(&rib, "20.0.0.0/16"), [(1, Some(2)), (0, None)]);
+        let left = [(1, Some(2)), (1, Some(2)), (0, None), (0, None)];
+        let all = [&left[..], &[(0, None), (1, Some(2)), (0, None)]].concat();
+        assert_eq!(ways(&rib, "50.0.0.0/16"), all);
+    }
+
+    #[test]
+    fn next_hops_of_a_group_are_shown_as_those_of_a_route() {
+        let (mut rib, mut changes) = (Rib::<u32>::new(), Vec::new());
+        rib.add(
+            prefix("10.0.2.0/24"),
+            Protocol::Connected.into(),
+            Route::connected(2),
+            &mut changes,
+        );
+        let hops = [hop("10.0.2.9", None), hop("10.0.3.9", Some(3)), hop("99.0.0.1", None)];
+        let id = SharedId(7);
+        rib.set_shared(id, Some(via(&hops).target), &mut changes);
+        let route = Route { target: Target::Shared(id) };
+        rib.add(prefix("60.0.0.0/16"), Protocol::Ebgp.into(), route, &mut changes);
+        assert_eq!(ways(&rib, "60.0.0.0/16"), [(1, Some(2)), (1, Some(3)), (0, None)]);
     }
 }
