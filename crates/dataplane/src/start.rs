@@ -11,16 +11,16 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::port::Shaped;
 use nodes::tables::{
-    Bindings, EchoIds, FlowRules, IcmpLimits, Injector, Interface, Interfaces, Ip4Rules, Lisp,
-    NextHopCounters, Punts, Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId,
-    VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
+    Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, IcmpLimits, Injector, Interface,
+    Interfaces, Ip4Rules, Lisp, NextHopCounters, Punts, Reception, Setup, Shared, Stations, ToTwin,
+    TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
 use sched::WaitingRoom;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Who runs the graphs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -170,6 +170,10 @@ pub struct Dataplane {
     vrfs: Publisher<Vrfs>,
     bindings: Publisher<Bindings>,
     lisp: Publisher<Lisp>,
+    /// Bridges of flows: written by who speaks with their controllers.
+    pub flow_bridges: Arc<Mutex<Publisher<FlowBridges>>>,
+    /// The time that flows count by.
+    pub flow_clock: FlowClock,
     pub(crate) workers: Vec<WorkerSlot>,
     /// Ports with a scheduler.
     pub(crate) shaped: BTreeSet<u16>,
@@ -191,6 +195,8 @@ impl Dataplane {
         let interfaces = Publisher::new(Interfaces::default(), &readers);
         let bindings = Publisher::new(Bindings::default(), &readers);
         let lisp = Publisher::new(Lisp::default(), &readers);
+        let flow_bridges = Publisher::new(FlowBridges::default(), &readers);
+        let flow_clock = FlowClock::default();
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
         let ip6_pool = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
         let ip4 = Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?);
@@ -206,6 +212,8 @@ impl Dataplane {
             vrfs: vrfs.published(),
             bindings: bindings.published(),
             lisp: lisp.published(),
+            flow_bridges: flow_bridges.published(),
+            flow_clock,
             ip6_links: Arc::new(Ip6Table::new(&ip6_pool, settings.adjacencies)),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
             stations: Stations::new(stations),
@@ -251,6 +259,8 @@ impl Dataplane {
             vrfs,
             bindings,
             lisp,
+            flow_bridges: Arc::new(Mutex::new(flow_bridges)),
+            flow_clock,
             workers: Vec::new(),
             shaped: BTreeSet::new(),
             local: None,
@@ -266,6 +276,7 @@ impl Dataplane {
                 shared: shared.clone(),
                 counters: Arc::new(WorkerCounters::new(&dataplane.layout.reasons)),
                 next_hops: Arc::new(NextHopCounters::new(settings.adjacencies)?),
+                flow: Default::default(),
                 rx: Arc::default(),
                 tx: Arc::default(),
                 shape: Arc::default(),
@@ -315,6 +326,11 @@ impl Dataplane {
     /// What workers hand to the kernel's twins, once: for who writes to those.
     pub fn take_twin_packets(&mut self) -> Option<Receiver<ToTwin>> {
         self.twin_packets.take()
+    }
+
+    /// What each worker counts, for who reads it on another thread.
+    pub fn worker_counters(&self) -> Vec<Arc<WorkerCounters>> {
+        self.workers.iter().map(|worker| Arc::clone(&worker.setup.counters)).collect()
     }
 
     /// How many workers, and the core of each.
@@ -383,5 +399,7 @@ impl Dataplane {
         self.vrfs.reclaim();
         self.bindings.reclaim();
         self.lisp.reclaim();
+        let flow_bridges = self.flow_bridges.lock();
+        flow_bridges.unwrap_or_else(PoisonError::into_inner).reclaim();
     }
 }

@@ -10,7 +10,7 @@
 #![allow(unsafe_code)]
 
 use std::ops::{Deref, DerefMut};
-use std::ptr::{null_mut, NonNull};
+use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 

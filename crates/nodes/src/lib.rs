@@ -44,6 +44,7 @@ families! {
     ip,
     local,
     tunnel,
+    flow,
 }
 
 pub mod pictures;

@@ -113,6 +113,11 @@ fn can_be_set(field: Field) -> Result<(), Fault> {
     if is_beyond { Err(Fault::BadSetType) } else { Ok(()) }
 }
 
+/// Whether an action may set a field.
+pub(crate) fn is_set(field: Field) -> bool {
+    !field.is_fixed() && can_be_set(field).is_ok()
+}
+
 /// The last table there is.
 pub(crate) const LAST_TABLE: u8 = 253;
 

@@ -1,17 +1,17 @@
 //! Answers of many entries: flows, tables, ports, groups and meters.
 
 use crate::bridge::{Bridge, MOST_FLOWS, World};
-use crate::check::LAST_TABLE;
+use crate::check::{LAST_TABLE, is_set};
 use crate::flows::{Wanted, leads_to_group};
 use crate::groups::MOST_GROUPS;
 use crate::meters::{MOST_METERS, leads_to_meter};
 use flow::Flow;
 use openflow::message::{
     Description, FlowQuery, FlowStats, GroupDesc, GroupMod, GroupStats, MeterConfig, MeterMod,
-    MeterStats, Multipart, StatsRequest, TableDesc, TableStats, aggregate, group_features,
-    meter_features,
+    MeterStats, Multipart, StatsRequest, TableDesc, TableFeatures, TableStats, aggregate,
+    group_features, meter_features,
 };
-use openflow::{Fault, PortNumber, Version, port};
+use openflow::{Fault, Field, PortNumber, Version, port};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,16 +94,21 @@ impl Bridge {
                 }
                 it.finish()
             }
-            StatsRequest::TableDescs | StatsRequest::TableFeatures => {
-                let is_short = *wanted == StatsRequest::TableDescs;
-                let mut it = new(if is_short { 14 } else { 12 });
+            StatsRequest::TableDescs => {
+                let mut it = new(14);
                 for table in 0..=LAST_TABLE {
-                    let desc = TableDesc { table, config: 0, most: MOST_FLOWS as u32 };
-                    it.entry(
-                        |_, out| {
-                            if is_short { desc.encode(out) } else { desc.encode_features(out) }
-                        },
-                    );
+                    let desc = TableDesc { table, config: 0 };
+                    it.entry(|_, out| desc.encode(out));
+                }
+                it.finish()
+            }
+            StatsRequest::TableFeatures => {
+                let set: Vec<Field> = Field::ALL.iter().copied().filter(|it| is_set(*it)).collect();
+                let (last, most) = (LAST_TABLE, MOST_FLOWS as u32);
+                let mut it = new(12);
+                for table in 0..=LAST_TABLE {
+                    let can = TableFeatures { table, last, most, matched: Field::ALL, set: &set };
+                    it.entry(|version, out| can.encode(version, out));
                 }
                 it.finish()
             }

@@ -6,12 +6,13 @@
 //!                                    ├▶ vlan_output    a VLAN of a port
 //!                                    ├▶ bond_output    a bond of ports
 //!                                    ├▶ l2_forward     the router's own station in a bridge
+//!                                    ├▶ flow_input     the same, where flows bridge
 //!                                    ├▶ tunnel_encap   a tunnel
 //!                                    └▶ lisp_encap     LISP
 //! ```
 
 use crate::port::Shaped;
-use crate::tables::{Interface, Link, WorkerCounters};
+use crate::tables::{BridgePort, Interface, Link, Mode, WorkerCounters};
 use packet::Frame;
 use std::ops::Range;
 
@@ -28,6 +29,8 @@ pub enum Departure {
     Bond,
     /// Into the bridge.
     Bridge,
+    /// Into the bridge, by its flows.
+    Flow,
     /// Into a packet to the tunnel's other end.
     Encap,
     /// Into a packet to a locator.
@@ -51,6 +54,8 @@ macro_rules! departures {
                 Bond => node "bond-output",
                 /// Into the bridge, as if its interface there had received it.
                 Bridge => node "l2-forward",
+                /// Into the bridge, by its flows.
+                Flow => node "flow-input",
                 /// Into a packet to the tunnel's other end.
                 Encap => node "tunnel-encap",
                 /// Into a packet to the site of its endpoint.
@@ -69,6 +74,7 @@ macro_rules! departures {
                     Departure::Tag => Self::Tag,
                     Departure::Bond => Self::Bond,
                     Departure::Bridge => Self::Bridge,
+                    Departure::Flow => Self::Flow,
                     Departure::Encap => Self::Encap,
                     Departure::Map => Self::Map,
                 }
@@ -95,7 +101,7 @@ impl Departure {
             let bytes = frame.lengths()[slots.clone()].iter().sum::<u32>();
             counters.count_sent(tx, slots.len() as u64, u64::from(bytes));
         }
-        if departure == Self::Bridge {
+        if matches!(departure, Self::Bridge | Self::Flow) {
             slots.for_each(|slot| frame.view(slot).set_rx(tx));
         }
         departure
@@ -110,6 +116,12 @@ impl Interface {
         self.departure() == Departure::Transmit && !self.output.may_change()
     }
 
+    /// Whether it is in a bridge of flows.
+    #[inline]
+    pub(crate) fn is_in_flows(&self) -> bool {
+        matches!(self.mode, Mode::Bridged(BridgePort { flow: Some(_), .. }))
+    }
+
     /// Where its frames go. Only what leaves by a port itself waits: an interface on another one
     /// has its own way there.
     #[inline]
@@ -119,6 +131,7 @@ impl Interface {
             Link::Port => Departure::Transmit,
             Link::Vlan(_) => Departure::Tag,
             Link::Bond => Departure::Bond,
+            Link::Bridge if self.is_in_flows() => Departure::Flow,
             Link::Bridge => Departure::Bridge,
             Link::Tunnel(_) => Departure::Encap,
             Link::Lisp(_) => Departure::Map,

@@ -5,6 +5,7 @@
 //!                                    ├▶ l2_xconnect         cross-connected
 //!                                    ├▶ l2_learn            bridged
 //!                                    ├▶ l2_forward          bridged, and nothing is to be learned
+//!                                    ├▶ flow_input         bridged by flows
 //!                                    ├▶ bond_input          a member of a bond
 //!                                    └▶ drop                down, or gone
 //! ```
@@ -23,6 +24,8 @@ pub enum Entrance {
     Bridge,
     /// To be bridged, and nothing is to be learned from it.
     BridgeUnlearned,
+    /// To the flows of its bridge.
+    Flow,
     /// To the bond that the interface is a member of.
     Bond,
     /// Nowhere: the interface is down, or gone.
@@ -44,6 +47,8 @@ macro_rules! entrances {
                 Bridge => node "l2-learn",
                 /// To be bridged, and nothing is to be learned from it.
                 BridgeUnlearned => node "l2-forward",
+                /// To the flows of its bridge.
+                Flow => node "flow-input",
                 /// To the bond that the interface is a member of.
                 Bond => node "bond-input",
                 /// The interface is administratively down.
@@ -62,6 +67,7 @@ macro_rules! entrances {
                     Entrance::CrossConnect => Self::CrossConnect,
                     Entrance::Bridge => Self::Bridge,
                     Entrance::BridgeUnlearned => Self::BridgeUnlearned,
+                    Entrance::Flow => Self::Flow,
                     Entrance::Bond => Self::Bond,
                     Entrance::InterfaceDown => Self::InterfaceDown,
                 }
@@ -81,6 +87,7 @@ impl Interfaces {
             Mode::CrossConnect(_) => Entrance::CrossConnect,
             // The router's own station gets what the bridge has for it.
             Mode::Bridged(_) if row.link == Link::Bridge => Entrance::Ethernet,
+            Mode::Bridged(port) if port.flow.is_some() => Entrance::Flow,
             Mode::Bridged(port) if port.learn => Entrance::Bridge,
             Mode::Bridged(_) => Entrance::BridgeUnlearned,
             Mode::Member(_) => Entrance::Bond,

@@ -11,14 +11,15 @@ use crate::tables::Interface;
 impl Interface {
     /// Whether what it does is about each packet of a flow: it holds them to a rate, lets them wait
     /// for their turn, or copies them for somebody who looks. Then large frames are cut as they
-    /// come, wherever that is.
+    /// come, wherever that is. So with flows.
     pub fn needs_single_packets(&self) -> bool {
         let polices = self.setting::<PolicerInput>().is_some_and(|it| it.policer.is_some())
             || self.setting::<PolicerOutput>().is_some_and(|it| it.policer.is_some());
         let copies = self.setting::<MirrorInput>().is_some()
             || self.setting::<MirrorOutput>().is_some()
             || self.has::<ForCopies>();
-        self.has::<Shaped>() || polices || copies
+        // Flows count packets, and write ports whose checksums a large frame does not have yet.
+        self.has::<Shaped>() || polices || copies || self.is_in_flows()
     }
 }
 
@@ -27,6 +28,7 @@ mod tests {
     use super::*;
     use crate::filter::{Mark, Policed};
     use crate::interface::MirrorTo;
+    use crate::tables::{BridgeId, BridgePort, Mode};
 
     #[test]
     fn rates_queues_and_copies_are_of_single_packets_and_marks_are_not() {
@@ -42,5 +44,9 @@ mod tests {
         assert!(needs(&|row| row.set::<MirrorInput>(Some(MirrorTo(1)))));
         assert!(needs(&|row| row.set::<MirrorOutput>(Some(MirrorTo(1)))));
         assert!(needs(&|row| row.put(Some(ForCopies))));
+        let port = BridgePort::new(BridgeId(1));
+        assert!(!needs(&|row| row.mode = Mode::Bridged(port)));
+        let flows = BridgePort { flow: Some(1), ..port };
+        assert!(needs(&|row| row.mode = Mode::Bridged(flows)));
     }
 }

@@ -36,6 +36,8 @@ pub struct BridgePort {
     pub tunnel: Option<u16>,
     /// Frames a second and worker that may be flooded from it; 0: any number.
     pub storm_pps: u32,
+    /// Its number in a bridge of flows.
+    pub flow: Option<u16>,
 }
 
 impl BridgePort {
@@ -52,6 +54,7 @@ impl BridgePort {
             groups: 0,
             tunnel: None,
             storm_pps: 0,
+            flow: None,
         }
     }
 

@@ -16,6 +16,7 @@ mod bridge;
 mod counters;
 mod echoes;
 mod feature;
+mod flow_bridges;
 mod flow_rules;
 mod interfaces;
 mod lisp;
@@ -42,6 +43,7 @@ pub use counters::{
 };
 pub use echoes::{EchoHeard, EchoIds, EchoSaid, MOST_ECHOES};
 pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
+pub use flow_bridges::{FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState};
 pub use flow_rules::{FlowRule, FlowRules, MOST_VXLAN_PORTS, flow_field};
 pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, link_key,
@@ -55,8 +57,8 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BetterWay6, BindingHeard, EidWanted, Injected, InjectedQueue, Injector,
-    LacpHeard, Lane, LispSaid, ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts,
+    ArpHeard, BetterWay, BetterWay6, BindingHeard, EidWanted, FlowTold, Injected, InjectedQueue,
+    Injector, LacpHeard, Lane, LispSaid, ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts,
     RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved, slow_path,
 };
 pub use stations::Stations;

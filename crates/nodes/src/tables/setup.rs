@@ -1,14 +1,14 @@
 //! What every node of one worker is made from.
 
 use crate::tables::{
-    Bindings, EchoIds, FlowRules, InjectedQueue, Interfaces, Lisp, Mailbox, NextHopCounters,
-    RxAttachment, ShapeLetters, SlowPath, Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs,
-    WorkerCounters,
+    Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, FlowState, InjectedQueue, Interfaces,
+    Lisp, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath, Stations, TwinLimits,
+    TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
 use fib::ip6::Ip6Table;
-use graph::Published;
+use graph::{Handed, Published};
 use sched::WaitingRoom;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex};
@@ -94,6 +94,10 @@ pub struct Shared {
     pub stations: Stations,
     /// Who has which address in bridges that answer ARP.
     pub bindings: Published<Bindings>,
+    /// Bridges of flows.
+    pub flow_bridges: Published<FlowBridges>,
+    /// The time that flows count by.
+    pub flow_clock: FlowClock,
     /// Map caches of LISP, and locators.
     pub lisp: Published<Lisp>,
     /// Next hops that share flows.
@@ -133,6 +137,8 @@ pub struct Setup {
     pub counters: Arc<WorkerCounters>,
     /// What it counts by next hop.
     pub next_hops: Arc<NextHopCounters>,
+    /// What it remembers of flows, which its nodes hand to each other.
+    pub flow: Handed<FlowState>,
     /// Receive queues that come and go.
     pub rx: Arc<Mailbox<RxAttachment>>,
     /// Transmit queues that come and go.

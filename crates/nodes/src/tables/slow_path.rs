@@ -213,9 +213,24 @@ pub struct LispSaid {
     pub packet: PacketBuf,
 }
 
+/// A packet came to a flow that tells somebody. The control thread owns the copy.
+#[derive(Debug)]
+pub struct FlowTold {
+    /// The bridge.
+    pub bridge: BridgeId,
+    /// The interface that it came in by.
+    pub interface: u16,
+    /// What is told.
+    pub told: Arc<flow::Told>,
+    /// The packet.
+    pub packet: PacketBuf,
+}
+
 /// What workers tell the control thread.
 #[derive(Debug)]
 pub enum Punt {
+    /// A packet of a bridge of flows.
+    FlowTold(FlowTold),
     /// A packet waits for its next hop's MAC.
     Unresolved(Unresolved),
     /// Something about a station of a bridge.
@@ -255,6 +270,7 @@ impl Punt {
             Self::Unresolved(Unresolved { packet, .. })
             | Self::Piece(PieceCame { packet, .. })
             | Self::BetterWay6(BetterWay6 { packet, .. })
+            | Self::FlowTold(FlowTold { packet, .. })
             | Self::LispSaid(LispSaid { packet, .. }) => Some(packet),
             Self::EidWanted(EidWanted { packet, .. }) => packet,
             Self::Moved(_)
@@ -386,6 +402,7 @@ impl Punt {
             Self::Unresolved(_)
             | Self::Piece(_)
             | Self::BetterWay6(_)
+            | Self::FlowTold(_)
             | Self::EidWanted(_)
             | Self::LispSaid(_) => Lane::Packets,
             Self::Arp(heard) if heard.is_reply && !heard.is_gratuitous => Lane::Answers,
@@ -417,6 +434,7 @@ impl Punt {
             Self::ListenersWanted(ListenersWanted { interface, .. })
             | Self::Nd(NdHeard { interface, .. })
             | Self::RouterWanted(RouterWanted { interface, .. }) => (*interface, 1),
+            Self::FlowTold(it) => (it.interface, 3),
             Self::Piece(it) => (it.packet.rx(), 2),
             Self::Lacp(it) => (it.interface, 2),
             Self::Binding(it) => (it.bridge.0, 2),

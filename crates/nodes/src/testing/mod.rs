@@ -1,10 +1,10 @@
 //! A small router for the tests of single nodes.
 
 use crate::tables::{
-    Bindings, BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, IcmpLimits,
-    Injector, Inside, Interface, InterfaceId, Interfaces, Kind, Link, Lisp, Mode, NextHopCounters,
-    Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel, Vlan, VlanTags, VrfId,
-    VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
+    Bindings, BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowBridges,
+    IcmpLimits, Injector, Inside, Interface, InterfaceId, Interfaces, Kind, Link, Lisp, Mode,
+    NextHopCounters, Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel, Vlan,
+    VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -50,6 +50,7 @@ pub(crate) struct World {
     pub(crate) red: VrfTables,
     pub(crate) bindings: Publisher<Bindings>,
     pub(crate) lisp: Publisher<Lisp>,
+    pub(crate) flow_bridges: Publisher<FlowBridges>,
     /// Its map cache ([`World::add_lisp`]), and who may send.
     pub(crate) maps: VrfTables,
     pub(crate) sources: VrfTables,
@@ -74,6 +75,7 @@ impl World {
         };
         let (default, red) = (tables(), tables());
         let (maps, sources) = (tables(), tables());
+        let flow_bridges = Publisher::new(FlowBridges::default(), &readers);
         let lisp = Publisher::new(Lisp::default(), &readers);
         let vrfs = Publisher::new(Vrfs::new(default.clone()), &readers);
         let adjacencies = AdjacencyTable::new(16, &readers).unwrap();
@@ -87,6 +89,8 @@ impl World {
             vrfs: vrfs.published(),
             bindings: bindings.published(),
             lisp: lisp.published(),
+            flow_bridges: flow_bridges.published(),
+            flow_clock: Default::default(),
             ip6_links: Arc::new(Ip6Table::new(&pool6, 100)),
             adjacencies: Arc::new(adjacencies),
             stations: Stations::new(stations),
@@ -115,6 +119,7 @@ impl World {
             shared,
             counters: Arc::new(WorkerCounters::new(&reasons())),
             next_hops: Arc::new(NextHopCounters::new(16).unwrap()),
+            flow: Default::default(),
             rx: Arc::default(),
             tx: Arc::default(),
             shape: Arc::default(),
@@ -130,6 +135,7 @@ impl World {
             vrfs,
             red,
             lisp,
+            flow_bridges,
             maps,
             sources,
         }

@@ -29,7 +29,7 @@ pub use packets::{PacketIn, PacketInForm, PacketOut, reason};
 pub use ports::{PortDesc, PortMod, PortStats, QueueStats, config, port_status, state};
 pub use switch::{AsyncMasks, Description, Features, Role};
 pub use switch::{config_reply, hello};
-pub use tables::{TableDesc, TableStats};
+pub use tables::{TableDesc, TableFeatures, TableStats};
 
 use crate::NICIRA;
 use crate::bytes::{Put, Writer};

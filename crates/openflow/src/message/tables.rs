@@ -1,6 +1,7 @@
 //! Tables: what they counted, and their settings.
 
 use crate::bytes::{Put, Writer};
+use crate::field::Field;
 use crate::version::Version;
 
 /// What a table counted.
@@ -42,8 +43,6 @@ pub struct TableDesc {
     pub table: u8,
     /// See the standard.
     pub config: u32,
-    /// Flows it may have.
-    pub most: u32,
 }
 
 impl TableDesc {
@@ -54,22 +53,99 @@ impl TableDesc {
         out.u8(0);
         out.u32(self.config);
     }
+}
 
-    /// Writes what it can do, of which tools want its number and name.
-    pub fn encode_features(&self, out: &mut Writer) {
+/// What a table can do. Tools read it for the names of tables, and want all that 1.3 demands.
+#[derive(Clone, Copy, Debug)]
+pub struct TableFeatures<'a> {
+    /// Its number.
+    pub table: u8,
+    /// The last there is: packets go on to those between.
+    pub last: u8,
+    /// Flows it may have.
+    pub most: u32,
+    /// What flows can match.
+    pub matched: &'a [Field],
+    /// What actions can set.
+    pub set: &'a [Field],
+}
+
+/// Output, push and pop of a tag, group, decrement of the time to live, set field.
+const ACTIONS: [u16; 6] = [0, 17, 18, 22, 24, 25];
+
+impl TableFeatures<'_> {
+    /// Writes it.
+    pub fn encode(&self, version: Version, out: &mut Writer) {
         let start = out.len();
         out.u16(0);
         out.u8(self.table);
         out.zeros(5);
         out.text(&name(self.table), 32);
+        // All of metadata may be matched, and written.
         out.u64(u64::MAX);
         out.u64(u64::MAX);
-        out.u32(self.config);
+        out.u32(0);
         out.u32(self.most);
+        let goes_on = self.table < self.last;
+        let is_there =
+            |kind: &u16| (*kind != 1 || goes_on) && (*kind != 6 || version < Version::V15);
+        let kinds: Vec<u16> = (1..=6).filter(is_there).collect();
+        property(0, out, |out| kinds.iter().for_each(|kind| out.u16s(&[*kind, 4])));
+        property(2, out, |out| out.extend(self.table + 1..=self.last));
+        for kind in [4, 6] {
+            property(kind, out, |out| ACTIONS.iter().for_each(|action| out.u16s(&[*action, 4])));
+        }
+        for (kind, fields) in
+            [(8, self.matched), (10, self.matched), (12, self.set), (14, self.set)]
+        {
+            let headers = fields.iter().filter_map(|field| field.header(false));
+            property(kind, out, |out| headers.for_each(|it| out.u32(it.word(false))));
+        }
         out.set_length(start, 0);
     }
 }
 
+/// A property's length is of what it holds, padding comes behind.
+fn property(kind: u16, out: &mut Writer, body: impl FnOnce(&mut Writer)) {
+    let start = out.len();
+    out.u16s(&[kind, 0]);
+    body(out);
+    out.set_length(start, 2);
+    out.pad8(start);
+}
+
 fn name(table: u8) -> String {
     format!("table{table}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_table_can_do_has_each_property_that_is_demanded() {
+        let (matched, set) = (&[Field::InPort, Field::EthDst][..], &[Field::EthDst][..]);
+        let mut out = Writer::new();
+        let it = TableFeatures { table: 250, last: 253, most: 9, matched, set };
+        it.encode(Version::V13, &mut out);
+        assert_eq!(
+            (usize::from(out[0]) << 8 | usize::from(out[1]), out.len()),
+            (out.len(), out.len())
+        );
+        let mut at = 64;
+        let mut found = Vec::new();
+        while at < out.len() {
+            let length = usize::from(out[at + 3]);
+            found.push((out[at + 1], out[at + 4..at + length].to_vec()));
+            at += length.next_multiple_of(8);
+        }
+        let kinds: Vec<u8> = found.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds, [0, 2, 4, 6, 8, 10, 12, 14]);
+        assert_eq!(found[1].1, [251, 252, 253]);
+        assert_eq!(found[4].1, [0x80, 0, 0, 4, 0x80, 0, 6, 6]);
+        assert_eq!(found[7].1, [0x80, 0, 6, 6]);
+        let mut last = Writer::new();
+        TableFeatures { table: 253, ..it }.encode(Version::V13, &mut last);
+        assert_eq!(last[64..72], [0, 0, 0, 24, 0, 2, 0, 4]);
+    }
 }

@@ -90,7 +90,7 @@ parts! {
     qos: Shaping, makes: [], hears: [],
     // Where its frames go.
     xconnects: Xconnects, makes: [Xconnects], hears: [],
-    bridges: Bridges, makes: [Bridges Stations], hears: [Moved Binding],
+    bridges: Bridges, makes: [Bridges Stations], hears: [Moved Binding FlowTold],
     remotes: Remotes, makes: [], hears: [RemoteHeard],
     vrfs: Vrfs, makes: [Vrfs], hears: [],
     // Addresses and what they bring: routes come last, of addresses that are known to be ours.

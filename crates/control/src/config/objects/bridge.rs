@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use wire::MacAddr;
@@ -13,7 +14,7 @@ use super::port_kind::PortKind;
 use super::port_name::PortName;
 use super::{Command, Config, Object};
 use crate::config::declare::{Declared, as_field, flat, object};
-use crate::config::field::duration_text;
+use crate::config::field::{duration_text, word_field};
 use crate::config::host::Host;
 use crate::config::listed::{Listed, row_mut};
 use crate::config::order::{Flat, Order};
@@ -24,12 +25,34 @@ use crate::config::write::Fields;
 
 /// Split-horizon groups there are.
 pub(crate) const MAX_GROUP: u16 = 63;
+/// Highest number of a port of a bridge of flows.
+const MAX_NUMBER: u16 = 0xfeff;
 /// Longest that a station may be remembered.
 const MAX_AGEING: Duration = Duration::from_secs(2 * 3600);
 
 name_field! {
     /// A bridge's name.
     BridgeName = "a bridge name" of "bridge"
+}
+
+word_field! {
+    /// Who says where a bridge's frames go.
+    BridgeMode {
+        /// The bridge itself, by the stations that it has heard.
+        Learning = "learning",
+        /// Flows, as controllers put them in by OpenFlow.
+        Flow = "flow",
+    }
+}
+
+word_field! {
+    /// What a bridge of flows does before anybody has told it anything.
+    FailMode {
+        /// What a learning one does.
+        Standalone = "standalone",
+        /// Nothing.
+        Secure = "secure",
+    }
 }
 
 object! {
@@ -56,6 +79,8 @@ object! {
         pub port: PortName as "lan1",
         /// Ports of the same split-horizon group do not reach each other
         pub group: Option<u16> as "1" [1..=MAX_GROUP] = None,
+        /// Its number in a bridge of flows; else one that is free
+        pub number: Option<u16> as "1" [1..=MAX_NUMBER] = None,
         /// It does not reach other isolated ports
         pub isolated: bool = false,
         /// Most frames (of each worker) that are flooded from it; 0: any number
@@ -100,6 +125,12 @@ object! {
         pub evpn: Option<Box<Evpn>> as "on" = None,
         /// What all its ports may do
         pub flags: Flags = Flags::default(),
+        /// Who says where frames go
+        pub mode: BridgeMode = BridgeMode::Learning,
+        /// Where OpenFlow's tools find it, with `mode = "flow"`
+        pub management: Option<PathBuf> as "/var/run/openvswitch/lan.mgmt" = None,
+        /// What it does before it is told anything, with `mode = "flow"`
+        pub fail_mode: FailMode = FailMode::Standalone,
     }
 }
 
@@ -120,6 +151,28 @@ impl Bridge {
     /// The port's place in it.
     pub fn member(&self, port: &PortName) -> Option<&Member> {
         self.ports.iter().find(|member| member.port == *port)
+    }
+
+    /// Whether flows say where its frames go.
+    pub fn has_flows(&self) -> bool {
+        self.mode == BridgeMode::Flow
+    }
+
+    fn check_flows(&self, name: &BridgeName, report: &mut Report) {
+        let numbers = self.ports.iter().map(|member| member.number);
+        for (index, number) in numbers.clone().enumerate() {
+            let Some(number) = number else { continue };
+            if numbers.clone().take(index).any(|other| other == Some(number)) {
+                let message = format!("the number {number} is another port's");
+                let field = format!("bridge.{name}.ports[{index}].number");
+                report.push(Problem::new(field, message).expected("each number once"));
+            }
+        }
+        if !self.has_flows() && self.management.is_some() {
+            let message = format!("{name} has no flows to manage");
+            let problem = Problem::new(format!("bridge.{name}.management"), message);
+            report.push(problem.expected("`management` with `mode = \"flow\"`"));
+        }
     }
 
     /// Whether it answers for an address, if it knows who has it.
@@ -191,6 +244,7 @@ impl Object for Bridges {
                     report.push(Problem::new(&field, message).expected("each address once"));
                 }
             }
+            bridge.check_flows(name, report);
             for (index, member) in bridge.ports.iter().enumerate() {
                 let (field, port) = (format!("bridge.{name}.ports[{index}]"), &member.port);
                 check_exists(&field, port, &config.ports, report);

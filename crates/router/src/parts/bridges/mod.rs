@@ -9,6 +9,7 @@
 mod bindings;
 mod evpn;
 mod flapping;
+mod flows;
 mod show;
 
 use crate::core::{Core, fault};
@@ -25,7 +26,10 @@ use evpn::Evpn;
 use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use flapping::Flapping;
-use nodes::tables::{BindingHeard, BridgeId, BridgePort, Interface, Link, Mode, StationMoved};
+use flows::Flows;
+use nodes::tables::{
+    BindingHeard, BridgeId, BridgePort, FlowTold, Interface, Link, Mode, StationMoved,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -53,6 +57,7 @@ pub(crate) struct Bridges {
     next_sweep: Option<Instant>,
     flapping: Flapping,
     evpn: Evpn,
+    flows: Flows,
 }
 
 /// A configured bridge.
@@ -81,6 +86,7 @@ impl OpenBridge {
             groups: group | if member.isolated { ISOLATED } else { 0 },
             tunnel: None,
             storm_pps: member.storm_pps,
+            flow: None,
         }
     }
 }
@@ -202,6 +208,7 @@ impl Part for Bridges {
         }
         if let Some(mut bridged) = self.port(name) {
             bridged.learn &= !(port.config.kind.has_remotes() && self.is_told(bridged.bridge));
+            bridged.flow = self.flows.number(bridged.bridge, name);
             row.mode = Mode::Bridged(bridged);
             let bridge = self.name_of(bridged.bridge.0);
             row.bridge_name = bridge.map_or_else(String::new, ToString::to_string);
@@ -209,6 +216,7 @@ impl Part for Bridges {
     }
 
     fn published(&mut self, core: &mut Core) {
+        self.flows.follow(core);
         let own = core.ports.iter().filter(|(_, port)| port.config.kind == PortKind::Bvi);
         let own = own.map(|(name, port)| (name, port.mac));
         let row_of = |port: &PortName, remote| row_of(core, port, remote);
@@ -218,7 +226,12 @@ impl Part for Bridges {
         self.evpn.published(core);
     }
 
+    fn link_up(&mut self, core: &mut Core, _: &PortName) {
+        self.flows.follow(core);
+    }
+
     fn link_down(&mut self, core: &mut Core, port: &PortName) {
+        self.flows.follow(core);
         if let Some(id) = core.ports.id_of(port) {
             core.forget_stations_behind(id);
         }
@@ -235,6 +248,7 @@ impl Part for Bridges {
         }
         self.next_sweep = Some(now + SWEEP_PERIOD);
         self.tell_flapping(now);
+        self.flows.turn();
         let tick = core.started.elapsed().as_secs() as u32;
         let stations = &core.dataplane.stations;
         stations.set_now(tick);
@@ -260,6 +274,7 @@ impl Makes<Delta<BridgeName, Bridge>> for Bridges {
             .map_err(|why| fault(&format!("bridge.{name}"), why))?;
         if let Some(id) = id(self).or(before) {
             self.binding.set(id, config);
+            self.flows.set(core, id, name, config)?;
         }
         core.touch_rows();
         Ok(())
@@ -276,6 +291,12 @@ impl Makes<Delta<StationKey, Station>> for Bridges {
         self.set_fixed(key, station, &core.dataplane.stations.table);
         core.touch_rows();
         Ok(())
+    }
+}
+
+impl Hears<FlowTold> for Bridges {
+    fn hear(&mut self, core: &mut Core, told: FlowTold) {
+        self.flows.told(core, told);
     }
 }
 

@@ -1,0 +1,127 @@
+//! Frames through the three nodes of a bridge of flows.
+
+use crate::flow::{FlowAct, FlowInput, FlowUpcall};
+use crate::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Punt};
+use crate::testing::World;
+use flow::{Flow, PortEntry, Snapshot};
+use graph::harness::{NodeHarness, Outcome};
+use openflow::action::{Output, Program, PushVlan, SetField};
+use openflow::{Action, Field, Match, port};
+use std::sync::Arc;
+use wire::craft;
+
+const BRIDGE: BridgeId = BridgeId(77);
+
+/// Interfaces 0 to 2 are ports 1 to 3 of a bridge with these flows.
+fn world(flows: Vec<(u16, Match, Program)>) -> World {
+    let mut world = World::new();
+    let mut it = FlowBridge {
+        snapshot: Snapshot { generation: 1, ..Snapshot::default() },
+        ..FlowBridge::default()
+    };
+    let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    it.snapshot.ports = Arc::new((1..4).map(|number| (number, entry)).collect());
+    let row = |number: u16| (number, FlowRow { interface: number - 1, is_own: false });
+    it.rows = Arc::new((1..4).map(row).collect());
+    for (priority, matching, program) in flows {
+        let flow = Flow::new(0, priority, matching, program);
+        it.snapshot.table_mut(0).flows.insert(Arc::new(flow));
+    }
+    for id in 0..3 {
+        let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(BRIDGE) };
+        world.change_interface(id, |row| row.mode = Mode::Bridged(port));
+    }
+    let bridges = world.flow_bridges.with(BRIDGE, Some(it));
+    world.flow_bridges.set(bridges);
+    world
+}
+
+fn frame() -> Vec<u8> {
+    craft::ethernet([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .ethertype(0x88b5)
+        .payload(&[7; 46])
+        .build()
+}
+
+/// A frame through all three, as the engine would lead it: the exits, and what comes out.
+fn pass(world: &World, frame: &[u8]) -> (Vec<String>, Vec<Outcome>) {
+    let mut input = NodeHarness::<FlowInput>::new(&world.setup).unwrap();
+    let mut exits = Vec::new();
+    let mut out = input.run(&[frame.to_vec()], 0, 0);
+    exits.push(out[0].exit.clone());
+    if out[0].exit == "upcall" {
+        let mut upcall = NodeHarness::<FlowUpcall>::new(&world.setup).unwrap();
+        out = upcall.run(&[frame.to_vec()], 0, 0);
+        exits.push(out[0].exit.clone());
+    }
+    if out[0].exit == "act" {
+        let mut act = NodeHarness::<FlowAct>::new(&world.setup).unwrap();
+        let adjacency = out[0].adjacency;
+        out = act.run_prepared(&[frame.to_vec()], 0, 0, |vector| {
+            (vector.tx_mut()[0], vector.adjacencies_mut()[0]) = (0, adjacency);
+        });
+        exits.push(out[0].exit.clone());
+        out.extend(act.emitted());
+    }
+    (exits, out)
+}
+
+fn to(number: u16) -> Action {
+    Output::to(number).into()
+}
+
+#[test]
+fn the_first_packet_asks_tables_and_the_next_is_remembered() {
+    let world = world(vec![(1, Match::any(), vec![to(2)])]);
+    let (exits, out) = pass(&world, &frame());
+    assert_eq!(exits, ["upcall", "act", "output"]);
+    assert_eq!((out[0].tx, &out[0].header), (1, &frame()));
+    let (exits, out) = pass(&world, &frame());
+    assert_eq!((exits, out[0].tx), (vec!["output".to_owned()], 1));
+}
+
+#[test]
+fn what_no_flow_wants_is_dropped_both_times() {
+    let world = world(vec![(1, Match::any().with(Field::InPort, 3), vec![to(2)])]);
+    assert_eq!(pass(&world, &frame()).0, ["upcall", "no-action"]);
+    assert_eq!(pass(&world, &frame()).0, ["no-action"]);
+}
+
+#[test]
+fn copies_are_as_the_packet_was_then() {
+    let tag = vec![
+        to(2),
+        PushVlan { tpid: 0x8100 }.into(),
+        SetField::whole(Field::VlanVid, 0x1005).into(),
+        to(3),
+    ];
+    let world = world(vec![(1, Match::any(), tag)]);
+    let (exits, out) = pass(&world, &frame());
+    assert_eq!(exits, ["upcall", "act", "output"]);
+    let mut tagged = frame();
+    tagged.splice(12..12, [0x81, 0, 0, 5]);
+    let mut found: Vec<_> = out.iter().map(|it| (it.tx, it.header.clone())).collect();
+    found.sort_unstable();
+    assert_eq!(found, [(1, frame()), (2, tagged)]);
+}
+
+#[test]
+fn controllers_are_told_and_counters_of_flows_are_exact() {
+    let world = world(vec![(1, Match::any(), vec![to(port::CONTROLLER)])]);
+    let exits = pass(&world, &frame()).0;
+    assert_eq!(exits, ["upcall", "act", "told"]);
+    let Some(Punt::FlowTold(told)) = world.punts.next() else { panic!("nobody was told") };
+    assert_eq!((told.bridge, told.interface, told.packet.bytes()), (BRIDGE, 0, &frame()[..]));
+    pass(&world, &frame());
+    world.setup.flow.take().unwrap().flush(5);
+    let bridge = world.flow_bridges.get(BRIDGE).unwrap();
+    bridge.snapshot.tables[&0].flows.each(|flow| {
+        assert_eq!(flow.counters.get(), (2, 2 * frame().len() as u64));
+    });
+}
+
+#[test]
+fn normal_is_an_ordinary_bridges_way() {
+    let world = world(vec![(1, Match::any(), vec![to(port::NORMAL)])]);
+    assert_eq!(pass(&world, &frame()).0, ["upcall", "act", "normal"]);
+}

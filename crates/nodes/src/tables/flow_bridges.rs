@@ -1,0 +1,111 @@
+//! Bridges of flows, as workers see them, and what each worker remembers of them.
+//!
+//! ```text
+//!  control side ── Published FlowBridges: tables, numbers of ports ──▶ every worker
+//!  a worker's nodes ◀── Handed FlowState: what tables came to, of each bridge ──▶ each other
+//! ```
+//! Tables are shared and never changed: a change is another value, that shares what stayed.
+
+use crate::tables::BridgeId;
+use flow::{Cache, Snapshot};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Where packets for a number of a bridge go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowRow {
+    /// The interface.
+    pub interface: u16,
+    /// It is the router's own there.
+    pub is_own: bool,
+}
+
+/// A bridge of flows.
+#[derive(Clone, Debug, Default)]
+pub struct FlowBridge {
+    /// Its tables.
+    pub snapshot: Snapshot,
+    /// Its ports by number.
+    pub rows: Arc<BTreeMap<u16, FlowRow>>,
+}
+
+/// All of them.
+#[derive(Clone, Debug, Default)]
+pub struct FlowBridges(Vec<Option<Arc<FlowBridge>>>);
+
+impl FlowBridges {
+    /// One.
+    #[inline]
+    pub fn get(&self, bridge: BridgeId) -> Option<&Arc<FlowBridge>> {
+        self.0.get(usize::from(bridge.0))?.as_ref()
+    }
+
+    /// The same with another one, or without it.
+    #[must_use]
+    pub fn with(&self, bridge: BridgeId, value: Option<FlowBridge>) -> Self {
+        let (mut all, at) = (self.0.clone(), usize::from(bridge.0));
+        if all.len() <= at {
+            all.resize(at + 1, None);
+        }
+        all[at] = value.map(Arc::new);
+        Self(all)
+    }
+}
+
+/// The time that flows count by: nanoseconds since the router began, from 1 on.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowClock(Instant);
+
+impl Default for FlowClock {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl FlowClock {
+    /// Now.
+    pub fn now_ns(self) -> u64 {
+        self.0.elapsed().as_nanos() as u64 + 1
+    }
+}
+
+/// Megaflows that a worker remembers of a bridge, at most: about 1 kB each.
+const MOST_MEGAFLOWS: usize = 1 << 16;
+
+/// What a worker remembers.
+#[derive(Default)]
+pub struct FlowState {
+    caches: Vec<Option<Box<Cache>>>,
+}
+
+impl FlowState {
+    /// What it remembers of a bridge.
+    #[inline]
+    pub fn cache(&mut self, bridge: BridgeId) -> &mut Cache {
+        let at = usize::from(bridge.0);
+        if self.caches.len() <= at {
+            self.caches.resize_with(at + 1, || None);
+        }
+        self.caches[at].get_or_insert_with(|| Box::new(Cache::new(MOST_MEGAFLOWS)))
+    }
+
+    /// Whether packets of some bridge were not counted yet.
+    pub fn is_dirty(&self) -> bool {
+        self.caches.iter().flatten().any(|cache| cache.is_dirty())
+    }
+
+    /// Counts them.
+    pub fn flush(&mut self, now_ns: u64) {
+        self.caches.iter_mut().flatten().for_each(|cache| cache.flush(now_ns));
+    }
+
+    /// Forgets bridges that are gone.
+    pub fn retain(&mut self, is_there: impl Fn(BridgeId) -> bool) {
+        for (at, cache) in self.caches.iter_mut().enumerate() {
+            if !is_there(BridgeId(at as u16)) {
+                *cache = None;
+            }
+        }
+    }
+}

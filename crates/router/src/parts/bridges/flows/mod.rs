@@ -1,0 +1,173 @@
+//! Bridges of flows: their ports, what packets tell of them, and who speaks with controllers.
+//!
+//! ```text
+//!  configuration ─▶ Flows ─▶ Hub (a lock, no worker's) ◀─ connections, a thread each ◀─ ovs-ofctl
+//!  ports, links ──▶        ├ switch::Bridge: tables, answers
+//!  punts, clock ──▶        └ publishes for workers what changed
+//! ```
+
+mod hub;
+mod server;
+mod surroundings;
+
+use crate::core::{Core, fault};
+use control::config::objects::bridge::{Bridge, BridgeName, FailMode};
+use control::config::objects::port::PortName;
+use control::config::objects::port_kind::PortKind;
+use control::engine::ApplyError;
+use hub::Hub;
+use nodes::tables::{BridgeId, FlowRow, FlowTold};
+use openflow::port::LOCAL;
+use server::Server;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use surroundings::Surroundings;
+use switch::Port;
+
+/// Where Open vSwitch's tools look for bridges.
+const USUAL_FOLDER: &str = "/var/run/openvswitch";
+
+/// All bridges of flows.
+#[derive(Default)]
+pub(super) struct Flows {
+    open: BTreeMap<BridgeId, Open>,
+}
+
+struct Open {
+    hub: Arc<Mutex<Hub>>,
+    /// Its ports, those that had a number first.
+    numbers: BTreeMap<PortName, u16>,
+    path: PathBuf,
+    _server: Server,
+}
+
+fn locked(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
+    hub.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Flows {
+    /// The number of a port, if it is in a bridge of flows.
+    pub(super) fn number(&self, bridge: BridgeId, port: &PortName) -> Option<u16> {
+        self.open.get(&bridge)?.numbers.get(port).copied()
+    }
+
+    /// Makes, changes or removes a bridge.
+    pub(super) fn set(
+        &mut self,
+        core: &Core,
+        id: BridgeId,
+        name: &BridgeName,
+        config: Option<&Bridge>,
+    ) -> Result<(), ApplyError> {
+        let Some(config) = config.filter(|config| config.has_flows()) else {
+            if let Some(open) = self.open.remove(&id) {
+                locked(&open.hub).close();
+            }
+            return Ok(());
+        };
+        let usual = || Path::new(USUAL_FOLDER).join(format!("{name}.mgmt"));
+        let path = config.management.clone().unwrap_or_else(usual);
+        if self.open.get(&id).is_some_and(|open| open.path != path)
+            && let Some(open) = self.open.remove(&id)
+        {
+            locked(&open.hub).close();
+        }
+        if let Entry::Vacant(place) = self.open.entry(id) {
+            let is_secure = config.fail_mode == FailMode::Secure;
+            let hub = Hub::new(id, name.as_str(), is_secure, Surroundings::new(core, id));
+            let hub = Arc::new(Mutex::new(hub));
+            let server = Server::start(&path, Arc::clone(&hub)).map_err(|error| {
+                let message = format!("{} cannot be listened at: {error}", path.display());
+                fault(&format!("bridge.{name}.management"), message)
+            })?;
+            place.insert(Open { hub, numbers: BTreeMap::new(), path, _server: server });
+        }
+        if let Some(open) = self.open.get_mut(&id) {
+            open.numbers = numbered(&open.numbers, core, config);
+        }
+        Ok(())
+    }
+
+    /// Ports, their links or interfaces may be others.
+    pub(super) fn follow(&mut self, core: &Core) {
+        for open in self.open.values() {
+            let mut hub = locked(&open.hub);
+            let mut rows = BTreeMap::new();
+            let mut gone: Vec<u16> = hub.bridge.ports().map(|(number, _)| number).collect();
+            for (name, &number) in &open.numbers {
+                let Some(port) = core.ports.get(name) else { continue };
+                gone.retain(|it| *it != number);
+                let is_own = port.config.kind == PortKind::Bvi;
+                rows.insert(number, FlowRow { interface: port.id, is_own });
+                let seen = Port {
+                    name: name.to_string(),
+                    mac: port.mac,
+                    is_up: port.config.up,
+                    has_link: is_own || port.carries(),
+                    speed_kbps: 0,
+                };
+                hub.set_port(number, Some(seen));
+            }
+            gone.into_iter().for_each(|number| hub.set_port(number, None));
+            hub.set_rows(rows);
+            hub.settle();
+        }
+    }
+
+    /// A packet came to a flow that tells somebody.
+    pub(super) fn told(&mut self, core: &mut Core, told: FlowTold) {
+        if let Some(open) = self.open.get(&told.bridge) {
+            let port = core.port_of(told.interface);
+            let number = port.and_then(|(name, _)| open.numbers.get(name).copied());
+            let mut hub = locked(&open.hub);
+            hub.told(&told.told, told.packet.bytes(), number.unwrap_or(LOCAL));
+            hub.settle();
+        }
+        core.pool.cache().release_one(told.packet);
+    }
+
+    /// Time passes.
+    pub(super) fn turn(&mut self) {
+        for open in self.open.values() {
+            let mut hub = locked(&open.hub);
+            hub.expire();
+            hub.settle();
+        }
+    }
+}
+
+/// The numbers of a bridge's ports: as they are said, as they were, or the lowest that are free.
+fn numbered(
+    had: &BTreeMap<PortName, u16>,
+    core: &Core,
+    config: &Bridge,
+) -> BTreeMap<PortName, u16> {
+    let mut numbers = BTreeMap::new();
+    let is_own = |name: &PortName| {
+        core.ports.get(name).is_some_and(|port| port.config.kind == PortKind::Bvi)
+    };
+    for member in &config.ports {
+        let said = if is_own(&member.port) { Some(LOCAL) } else { member.number };
+        if let Some(number) = said {
+            numbers.insert(member.port.clone(), number);
+        }
+    }
+    let is_free =
+        |number: u16, numbers: &BTreeMap<PortName, u16>| !numbers.values().any(|it| *it == number);
+    for (name, number) in had {
+        let stays = config.member(name).is_some() && !numbers.contains_key(name);
+        if stays && *number != LOCAL && is_free(*number, &numbers) {
+            numbers.insert(name.clone(), *number);
+        }
+    }
+    for member in config.ports.iter().filter(|member| !is_own(&member.port)) {
+        if !numbers.contains_key(&member.port)
+            && let Some(number) = (1..=openflow::MAX_PORT).find(|number| is_free(*number, &numbers))
+        {
+            numbers.insert(member.port.clone(), number);
+        }
+    }
+    numbers
+}
