@@ -20,7 +20,11 @@ venv=target/venv
 socket=${1:-}
 if [ -z "$socket" ]; then
     socket=$work/api.sock
-    cargo build --quiet --package control --example fake_router --features fake
+    # Tests of the workspace have built it; else here, with all that it stands on.
+    fake=target/debug/examples/fake_router
+    if [ ! -x $fake ] || [ -n "$(find crates/control -name '*.rs' -newer $fake)" ]; then
+        cargo build --quiet --package control --example fake_router --features fake
+    fi
     printf '[port.p0]\nkind = "memory"\naddresses = ["192.0.2.1/24"]\n' > "$work/router.toml"
     target/debug/examples/fake_router "$socket" "$work/router.toml" &
     pids+=($!)
