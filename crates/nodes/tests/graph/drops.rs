@@ -1,6 +1,7 @@
 //! Every reason for a drop has a packet that meets it.
 
 use crate::bonds;
+use crate::drops_flow;
 use crate::drops_lisp;
 use crate::drops_own;
 use crate::drops_policy;
@@ -34,7 +35,7 @@ use std::sync::atomic::Ordering;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 8] = [
+const OUT_OF_REACH: [&str; 9] = [
     // Interfaces of packets, not frames, have no twin; the node's own tests give one such a packet.
     "twin-output/no-link-header",
     // Who hands it packets has read their IP headers, and drops those without; likewise.
@@ -48,6 +49,8 @@ const OUT_OF_REACH: [&str; 8] = [
     "tunnel-too-big/interface-down",
     // Or out of its bridge.
     "l2-learn/not-bridged",
+    // Or a bridge of flows.
+    "flow-upcall/no-bridge",
     // It takes a second worker; the node's own tests play that.
     "shape/handover-full",
 ];
@@ -462,6 +465,7 @@ fn reached_by_settings() -> Vec<String> {
 fn every_reason_has_a_packet_that_meets_it() {
     let mut met: BTreeSet<String> = reached_by_settings().into_iter().collect();
     met.extend(OUT_OF_REACH.map(str::to_owned));
+    met.extend(drops_flow::others());
     for (reason, frames) in frames().into_iter().chain(drops6::frames()) {
         let mut rig = Rig::new();
         frames.into_iter().for_each(|frame| rig.receive(0, frame));
@@ -470,6 +474,7 @@ fn every_reason_has_a_packet_that_meets_it() {
     }
     let others = [
         drops6::plays(),
+        drops_flow::plays(),
         drops_lisp::plays(),
         drops_own::plays(),
         drops_policy::plays(),

@@ -7,6 +7,7 @@ mod bonds;
 mod bridging;
 mod drops;
 mod drops6;
+mod drops_flow;
 mod drops_lisp;
 mod drops_own;
 mod drops_policy;

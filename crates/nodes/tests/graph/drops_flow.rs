@@ -1,0 +1,101 @@
+//! Drops of bridges of flows.
+
+use crate::drops::Play;
+use crate::rig::*;
+use dataplane::Settings;
+use flow::{Flow, Meter, PortEntry, Snapshot};
+use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode};
+use openflow::action::{self, Output, Program, PushVlan, Resubmit, SetField};
+use openflow::message::{Band, MeterMod};
+use openflow::{Action, Field, Match, port};
+use std::sync::Arc;
+use wire::craft;
+
+/// Interfaces 0 and 1 are ports 1 and 2 of it; port 3 is one that tables know and workers do not.
+const FLOWS: BridgeId = BridgeId(9);
+const METER: u32 = 1;
+
+/// A bridge that does this with every frame.
+fn bridge(rig: &mut Rig, program: Program) {
+    for id in 0..2 {
+        let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(FLOWS) };
+        rig.change_interface(id, |row| row.mode = Mode::Bridged(port));
+    }
+    let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let meter = Meter::new(MeterMod::KBPS, vec![Band { rate: 1, burst: 0 }], 0);
+    let mut snapshot = Snapshot {
+        generation: 1,
+        ports: Arc::new((1..4).map(|number| (number, entry)).collect()),
+        meters: Arc::new([(METER, Arc::new(meter))].into()),
+        ..Snapshot::default()
+    };
+    let flow = Flow::new(0, 1, Match::any(), program);
+    snapshot.table_mut(0).flows.insert(Arc::new(flow));
+    let rows = (0..2).map(|interface| (interface + 1, FlowRow { interface, is_own: false }));
+    let bridge = FlowBridge { snapshot, rows: Arc::new(rows.collect()) };
+    let mut bridges = rig.dataplane.flow_bridges.lock().unwrap();
+    let all = bridges.with(FLOWS, Some(bridge));
+    bridges.set(all);
+}
+
+fn to(number: u16) -> Action {
+    Output::to(number).into()
+}
+
+fn frame() -> Vec<u8> {
+    craft::ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload_len(100).build()
+}
+
+/// Frames that a bridge does this with.
+fn play(rig: &mut Rig, frames: usize, program: Program) {
+    bridge(rig, program);
+    (0..frames).for_each(|_| rig.receive(0, frame()));
+}
+
+pub(crate) fn plays() -> Vec<(&'static str, Play)> {
+    vec![
+        ("flow-upcall/no-action", |rig| play(rig, 1, vec![])),
+        ("flow-upcall/too-deep", |rig| {
+            play(rig, 1, vec![Resubmit { port: None, table: None }.into()]);
+        }),
+        ("flow-input/no-bridge", |rig| {
+            play(rig, 1, vec![]);
+            let mut bridges = rig.dataplane.flow_bridges.lock().unwrap();
+            let without = bridges.with(FLOWS, None);
+            bridges.set(without);
+        }),
+        ("flow-act/told", |rig| play(rig, 1, vec![to(port::CONTROLLER)])),
+        // One packet of which they are told once more than can wait.
+        ("flow-act/not-told", |rig| play(rig, 1, vec![to(port::CONTROLLER); QUEUE + 1])),
+        // A second of its rate passes: one frame of 114 octets, and not two.
+        ("flow-act/metered", |rig| {
+            play(rig, 2, vec![action::Meter { meter: METER }.into(), to(2)])
+        }),
+        ("flow-act/outdated", |rig| play(rig, 1, vec![to(3)])),
+        ("flow-act/no-room", |rig| {
+            let tag = SetField::whole(Field::VlanVid, 0x1005).into();
+            bridge(rig, vec![PushVlan { tpid: 0x8100 }.into(), tag, to(2)]);
+            rig.receive_as(0, Incoming { bytes: frame(), segments: 1, headroom: 0 });
+        }),
+    ]
+}
+
+/// What one frame alone, or the ordinary router, does not meet.
+pub(crate) fn others() -> Vec<String> {
+    // The first asks the tables, the second is told by what they said.
+    let mut rig = Rig::new();
+    play(&mut rig, 1, vec![]);
+    rig.run();
+    rig.receive(0, frame());
+    rig.run();
+    let drop = |reason: &str| (reason.to_owned(), 1);
+    assert_eq!(rig.drops(), [drop("flow-input/no-action"), drop("flow-upcall/no-action")]);
+    rig.settle();
+    // There is a buffer for the frame, and none for its copy.
+    let mut rig = Rig::with_settings(1, |_: &mut Settings| ());
+    play(&mut rig, 1, vec![to(2), to(2)]);
+    rig.run();
+    assert_eq!(rig.drops(), [drop("flow-act/no-buffer")]);
+    rig.settle();
+    ["flow-input/no-action", "flow-act/no-buffer"].map(str::to_owned).into()
+}
