@@ -28,9 +28,10 @@ impl Ip4Table {
     /// What `address` forwards to.
     #[inline]
     pub fn lookup(&self, address: u32) -> Forward {
-        let mut out = [0];
-        self.lookup_bulk_with(Ip4Kernel::Scalar, &[address], &mut out);
-        Forward::from_bits(out[0])
+        Forward::from_bits(match self.options.layout {
+            Ip4Layout::Wide => self.view().lookup_one::<24>(address),
+            Ip4Layout::Compact => self.view().lookup_one::<20>(address),
+        })
     }
 
     /// What each of `addresses` forwards to, as [`Forward::bits`], into the same place of `out`;
@@ -67,6 +68,22 @@ impl Ip4Table {
 }
 
 impl View<'_> {
+    /// One address, with nothing to ask for ahead.
+    #[inline]
+    fn lookup_one<const ROOT_BITS: u8>(self, address: u32) -> u32 {
+        let mut bits = ROOT_BITS;
+        let entry = self.root.get((address >> (32 - bits)) as usize);
+        let mut value = entry.map_or(0, |entry| entry.load(Ordering::Acquire));
+        while value & EXTENDED != 0 && bits < 32 {
+            bits += NODE_BITS;
+            // A node is there before a word leads to it: the pool is looked at anew each time.
+            let node = self.nodes.all().get((value & !EXTENDED) as usize);
+            let entry = (address >> (32 - bits)) as usize % NODE_ENTRIES;
+            value = node.map_or(0, |node| node[entry].load(Ordering::Acquire));
+        }
+        if value == 0 { self.default } else { value }
+    }
+
     #[inline]
     fn lookup_from<const ROOT_BITS: u8>(
         self,

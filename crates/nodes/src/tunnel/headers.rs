@@ -29,6 +29,8 @@ const WRAP_BYTES: usize = udp::Header::LEN + vxlan::Header::LEN;
 pub struct TunnelHeaders {
     /// Whose they are.
     pub tunnel: Tunnel,
+    /// Octets of them all.
+    bytes: usize,
     ip: [u8; ipv6::Header::LEN],
     wrap: [u8; WRAP_BYTES],
     /// Of the IPv4 header without what is written for each packet.
@@ -84,7 +86,14 @@ impl TunnelHeaders {
             None => (0, !ip::ecn::MASK | marks),
         };
         let ttl = tunnel.ttl.map_or(0, |ttl| ttl.saturating_add(1));
-        Self { tunnel, ip, wrap: wrap_of(&tunnel), sum, tos, inner_tos, ttl, copies }
+        let (bytes, wrap) = (tunnel.header_bytes(), wrap_of(&tunnel));
+        Self { tunnel, bytes, ip, wrap, sum, tos, inner_tos, ttl, copies }
+    }
+
+    /// Octets of them all.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// What the outer header says of service, and of how far the packet may go.

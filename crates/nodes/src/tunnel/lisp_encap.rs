@@ -80,6 +80,14 @@ struct Way<'a> {
     locator: u32,
     headers: &'a TunnelHeaders,
     to: Forward,
+    exit: Exit,
+}
+
+impl<'a> Way<'a> {
+    fn new(locator: u32, headers: &'a TunnelHeaders, to: Forward) -> Self {
+        let is_ip6 = matches!(headers.tunnel.key.ends, Ends::V6 { .. });
+        Self { locator, headers, to, exit: exit_of(to, is_ip6) }
+    }
 }
 
 impl Node for LispEncap {
@@ -142,8 +150,7 @@ impl Node for LispEncap {
                 Some(way) if way.locator == word.id() => way,
                 _ => {
                     let Some(headers) = lisp.locator(word.id()) else { return Exit::EntryGone };
-                    let (locator, to) = (word.id(), headers.tunnel.way(vrfs));
-                    last.insert(Way { locator, headers, to })
+                    last.insert(Way::new(word.id(), headers, headers.tunnel.way(vrfs)))
                 }
             };
             match self.send(packet, way) {
@@ -220,27 +227,31 @@ impl LispEncap {
     /// Wraps a packet, and names its way; what is dropped is an error.
     #[inline(always)]
     fn send(&self, packet: &mut PacketView<'_>, way: &Way<'_>) -> Result<Exit, Exit> {
-        let tunnel = &way.headers.tunnel;
-        if !packet.prepend(tunnel.header_bytes()) {
+        if !packet.prepend(way.headers.bytes()) {
             return Err(Exit::NoHeadroom);
         }
         way.headers.write(packet.header_mut());
         // Packets of our own have come from the interface: errors about them are known by that.
         let (tx, came_by) = (packet.tx(), packet.rx());
         packet.set_rx(tx);
-        let to = match way.to.kind() == Kind::Group as u8 {
-            true => {
-                let inside = packet.header().get(tunnel.header_bytes()..).unwrap_or_default();
-                let (group, flow) = (GroupId(way.to.id()), flow_of_packet(inside));
-                self.members.pick_inside(group, flow, Some(inside), came_by)
-            }
-            false => way.to,
+        let (to, exit) = match way.to.kind() == Kind::Group as u8 {
+            true => self.member(packet.header(), way, came_by),
+            false => (way.to, way.exit),
         };
         packet.set_adjacency(to.id());
-        match exit_of(to, matches!(tunnel.key.ends, Ends::V6 { .. })) {
-            exit @ (Exit::Rewrite4 | Exit::Rewrite6 | Exit::Resolve) => Ok(exit),
+        match exit {
+            Exit::Rewrite4 | Exit::Rewrite6 | Exit::Resolve => Ok(exit),
             exit => Err(exit),
         }
+    }
+
+    /// The next hop of several that a wrapped packet takes, by the flow inside.
+    #[inline(never)]
+    fn member(&self, packet: &[u8], way: &Way<'_>, came_by: u16) -> (Forward, Exit) {
+        let inside = packet.get(way.headers.bytes()..).unwrap_or_default();
+        let (group, flow) = (GroupId(way.to.id()), flow_of_packet(inside));
+        let to = self.members.pick_inside(group, flow, Some(inside), came_by);
+        (to, Way::new(way.locator, way.headers, to).exit)
     }
 }
 

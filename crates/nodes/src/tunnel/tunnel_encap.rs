@@ -182,18 +182,14 @@ impl TunnelEncap {
         let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
         let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
         same && matches!(way.exit, Exit::Rewrite4 | Exit::Rewrite6)
-            && takes(
-                &self.adjacencies,
-                way.to.id(),
-                longest as usize + way.headers.tunnel.header_bytes(),
-            )
+            && takes(&self.adjacencies, way.to.id(), longest as usize + way.headers.bytes())
     }
 
     /// The next hop of several that a wrapped packet takes, by the flow inside.
     #[inline(never)]
     fn member(&self, packet: &[u8], way: &Way<'_>, came_by: u16) -> Forward {
         let tunnel = &way.headers.tunnel;
-        let inside = packet.get(tunnel.header_bytes()..).unwrap_or_default();
+        let inside = packet.get(way.headers.bytes()..).unwrap_or_default();
         // The headers know it already, but where there is one next hop nobody else asks.
         let (flow, inside) = match tunnel.inside {
             Inside::Packets => (flow_of_packet(inside), Some(inside)),
@@ -217,7 +213,7 @@ impl TunnelEncap {
         if tunnel.inside == Inside::Packets && !matches!(ip::version(packet.header()), 4 | 6) {
             return Err(Exit::NoPacket);
         }
-        if !packet.prepend(tunnel.header_bytes()) {
+        if !packet.prepend(way.headers.bytes()) {
             return Err(Exit::NoHeadroom);
         }
         let told = packet.adjacency();
