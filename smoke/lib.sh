@@ -202,7 +202,7 @@ $5
 $4
 [measure]
 search = "max-rate"
-trial_s = 0.3
+trial_s = 0.1
 [campaign]
 restarts = 1
 END
