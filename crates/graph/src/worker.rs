@@ -112,6 +112,25 @@ impl Worker {
         }
     }
 
+    /// One pass at a time that the caller says, who never rests: a simulation. Says how many
+    /// packets came in.
+    pub fn turn_at(&mut self, now_tsc: u64) -> usize {
+        if self.shared.bell.answer() {
+            self.graph.call_timed();
+        }
+        if self.shared.has_mail.load(Ordering::Relaxed) {
+            self.read_mail();
+        }
+        let received = self.graph.run_at(now_tsc);
+        self.reader.pass();
+        received
+    }
+
+    /// When timed nodes want to be called next.
+    pub fn due_tsc(&self) -> u64 {
+        self.graph.due_tsc()
+    }
+
     #[cold]
     fn watch(&mut self) -> Option<Duration> {
         self.watch.clear();

@@ -16,14 +16,14 @@ use nodes::tables::Lane;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Thread};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Between two looks at what waits, while another thread works.
 const WAIT: Duration = Duration::from_millis(1);
 
 /// Serves what waits, if the work at hand took long enough.
 pub(crate) fn breathe(parts: &mut Parts, core: &mut Core) {
-    if pace::is_due() {
+    if core.clock.chance_to_serve().unwrap_or_else(pace::is_due) {
         serve(parts, core);
     }
 }
@@ -57,7 +57,7 @@ fn serve(parts: &mut Parts, core: &mut Core) -> bool {
     pace::look();
     let mut busy = core.turn_local();
     busy |= hear_punts(parts, core);
-    let now = Instant::now();
+    let now = core.clock.now();
     for part in parts.all_mut() {
         part.beat(core, now);
     }
@@ -74,6 +74,13 @@ pub(crate) fn aside<T: Send>(
     core: &mut Core,
     work: impl FnOnce() -> T + Send,
 ) -> T {
+    if let Some(is_served) = core.clock.chance_to_serve() {
+        // Where one thread does all, what waits is served before or not at all.
+        if is_served {
+            serve(parts, core);
+        }
+        return work();
+    }
     let work = Mutex::new(Some(work));
     let begin = || work.lock().unwrap_or_else(PoisonError::into_inner).take().map(|work| work());
     let control = Wakes(thread::current());
@@ -113,6 +120,7 @@ mod tests {
     use control::config::{Config, Host, Source, parse};
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
+    use std::time::Instant;
 
     const PORT: &str = "port.p1 = { kind = \"memory\" }\n";
 

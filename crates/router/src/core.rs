@@ -7,6 +7,7 @@ use crate::neighborhood::{Neighborhood, told_full};
 use crate::open_ports::OpenPorts;
 use crate::routing::{LinkOf, Routes};
 use crate::vrf_numbers::VrfNumbers;
+use crate::world::Clock;
 use control::config::objects::port::{Port, PortName};
 use control::engine::{ApplyError, EngineError};
 use dataplane::{Dataplane, PortQueues, Waiting};
@@ -28,6 +29,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long one turn of the worker may keep the control thread, where one thread does all.
 const LOCAL_TURN: Duration = Duration::from_micros(500);
+/// The same where time stands meanwhile: so many passes.
+const LOCAL_PASSES: usize = 16;
 /// Between two looks whether a worker has answered.
 const LOOK: Duration = Duration::from_micros(100);
 
@@ -40,7 +43,7 @@ pub(crate) struct Core {
     pub(crate) routing: Routes,
     pub(crate) vrfs: VrfNumbers,
     pub(crate) neighborhood: Neighborhood,
-    pub(crate) started: Instant,
+    pub(crate) clock: Clock,
     /// Has the router looked after soon; may be called from any thread.
     pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
     /// What workers wake the kernel's twins with.
@@ -92,6 +95,7 @@ impl Core {
         neighborhood: Neighborhood,
         wake: Arc<dyn Fn() + Send + Sync>,
         waker: Waker,
+        clock: Clock,
     ) -> Result<Self, fib::FibError> {
         Ok(Self {
             routing: Routes::new(&dataplane)?,
@@ -102,7 +106,7 @@ impl Core {
             ports: OpenPorts::default(),
             vrfs: VrfNumbers::default(),
             neighborhood,
-            started: Instant::now(),
+            clock,
             wake,
             waker,
             cleared: Cleared::default(),
@@ -121,7 +125,7 @@ impl Core {
 
     /// Time on the clock of neighbours.
     pub(crate) fn now_ns(&self) -> u64 {
-        self.started.elapsed().as_nanos() as u64
+        self.clock.now_ns()
     }
 
     /// How many workers there are.
@@ -345,6 +349,9 @@ impl Core {
     /// Turns the local worker, where there is one, for a moment; says whether it was busy.
     pub(crate) fn turn_local(&mut self) -> bool {
         let Some(worker) = &mut self.local else { return false };
+        if let Some(tsc) = self.clock.given_tsc() {
+            return (0..LOCAL_PASSES).all(|_| worker.turn_at(tsc) != 0);
+        }
         let start = Instant::now();
         while start.elapsed() < LOCAL_TURN {
             if worker.turn().is_some() {
@@ -360,12 +367,11 @@ impl Core {
         &mut self,
         call: impl FnOnce(&mut Dataplane, &mut Waiting<'_>) -> T,
     ) -> T {
-        let Self { dataplane, local, .. } = self;
-        let mut turn = || match local {
-            Some(worker) => {
-                worker.turn();
-            }
-            None => std::thread::sleep(LOOK),
+        let Self { dataplane, local, clock, .. } = self;
+        let mut turn = || match (&mut *local, clock.given_tsc()) {
+            (Some(worker), Some(tsc)) => _ = worker.turn_at(tsc),
+            (Some(worker), None) => _ = worker.turn(),
+            (None, _) => std::thread::sleep(LOOK),
         };
         call(dataplane, &mut Waiting { patience: PATIENCE, turn: &mut turn })
     }

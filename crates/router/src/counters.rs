@@ -129,7 +129,9 @@ impl Core {
         let stats = match &port.device {
             // A device that went a moment ago has none: that it went is told by the link's watch.
             Some(Device::Dpdk(device)) => device.stats().unwrap_or_default(),
-            Some(Device::Memory | Device::Virtual) | None => dpdk::PortStats::default(),
+            Some(Device::Given(_) | Device::Memory | Device::Virtual) | None => {
+                dpdk::PortStats::default()
+            }
         };
         let [rx, tx] = self.cleared.errors.get(&port.id).copied().unwrap_or_default();
         let received = stats.rx_errors + stats.rx_missed + stats.rx_no_buffers;

@@ -5,6 +5,7 @@ use crate::capabilities;
 use crate::memory_port;
 use crate::port_files;
 use crate::port_specs::spec_of;
+use crate::world::{GivenDevice, Opener};
 use control::config::Config;
 use control::config::objects::memory::{Hugepages, Memory as Buffers};
 use control::config::objects::port::Port;
@@ -24,7 +25,10 @@ const DRIVER_MIB: u64 = 64 + dpdk::LARGE_POOL_MIB;
 /// The source of all buffers and ports.
 pub(crate) struct Devices {
     dpdk: Option<(Eal, DpdkPool)>,
-    heap: Option<Arc<HeapPool>>,
+    /// Buffers in memory.
+    heap: Option<Arc<dyn Pool>>,
+    /// Who opens devices in the place of drivers.
+    opener: Option<Arc<dyn Opener>>,
     /// Below which the files are that somebody over the API may name.
     folders: Folders,
     /// Why there is no DPDK, where there is none.
@@ -59,6 +63,8 @@ pub enum DeviceError {
 pub(crate) enum Device {
     /// One of DPDK's.
     Dpdk(Box<dpdk::Port>),
+    /// A simulation's.
+    Given(Box<dyn GivenDevice>),
     /// Queues in memory: no device at all.
     Memory,
     /// None of its own.
@@ -92,14 +98,21 @@ impl Devices {
         }
     }
 
+    /// Those of another world than the machine.
+    pub(crate) fn given(config: &Config, pool: Arc<dyn Pool>, opener: Arc<dyn Opener>) -> Self {
+        let folders = Folders::new(config.files.folders.clone());
+        Self { folders, opener: Some(opener), ..Self::of(None, Some(pool), None) }
+    }
+
     fn of(
         dpdk: Option<(Eal, DpdkPool)>,
-        heap: Option<Arc<HeapPool>>,
+        heap: Option<Arc<dyn Pool>>,
         without_dpdk: Option<String>,
     ) -> Self {
         Self {
             dpdk,
             heap,
+            opener: None,
             folders: Folders::default(),
             without_dpdk,
             #[cfg(test)]
@@ -111,7 +124,7 @@ impl Devices {
     pub(crate) fn pool(&self) -> Option<Arc<dyn Pool>> {
         match (&self.dpdk, &self.heap) {
             (Some((_, pool)), _) => Some(Arc::new(pool.clone())),
-            (None, Some(pool)) => Some(Arc::<HeapPool>::clone(pool)),
+            (None, Some(pool)) => Some(Arc::clone(pool)),
             (None, None) => None,
         }
     }
@@ -143,7 +156,8 @@ impl Devices {
             Device::Dpdk(device) if port.mac.is_none() && device.spec().has_address() => {
                 Some(device.mac().map_err(|error| error.to_string())?)
             }
-            Device::Dpdk(_) | Device::Memory | Device::Virtual => None,
+            Device::Given(device) if port.mac.is_none() => Some(device.mac()),
+            Device::Dpdk(_) | Device::Given(_) | Device::Memory | Device::Virtual => None,
         };
         let problem = short_of_buffers(before, self.buffers(), workers);
         Ok(Opened { device, queues, mac, problem })
@@ -164,6 +178,10 @@ impl Devices {
         let Some(spec) = spec_of(&port.kind) else {
             return Ok((Device::Virtual, PortQueues::default()));
         };
+        if let Some(opener) = &self.opener {
+            let (device, queues) = opener.open(port, workers)?;
+            return Ok((Device::Given(device), queues));
+        }
         let Some((eal, pool)) = &self.dpdk else {
             let why = self.without_dpdk.as_deref().unwrap_or("it was not started");
             return Err(format!("this kind of port needs DPDK: {why}"));
@@ -210,6 +228,7 @@ impl Devices {
             Some(Device::Dpdk(port)) if port.spec().filters_by_address() => {
                 port.set_mac(mac).map_err(|error| error.to_string())
             }
+            Some(Device::Given(device)) => device.readdress(mac),
             Some(Device::Dpdk(_) | Device::Memory | Device::Virtual) | None => Ok(()),
         }
     }

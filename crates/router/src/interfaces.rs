@@ -148,6 +148,7 @@ impl OpenPort {
         match &self.device {
             None => Link::default(),
             Some(Device::Memory | Device::Virtual) => Link { up: true, mbps: 0 },
+            Some(Device::Given(device)) => Link { up: device.link().up, mbps: 0 },
             // A device that does not say is taken for down, which is an event.
             Some(Device::Dpdk(port)) => port.link().map_or_else(
                 |_| Link::default(),
@@ -160,6 +161,7 @@ impl OpenPort {
     pub(crate) fn device_is_gone(&self) -> bool {
         match &self.device {
             Some(Device::Dpdk(port)) => port.link().is_ok_and(|link| link.gone),
+            Some(Device::Given(device)) => device.link().gone,
             Some(Device::Memory | Device::Virtual) | None => false,
         }
     }

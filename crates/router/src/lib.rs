@@ -7,6 +7,7 @@
 //!    core           what parts stand on, and below it:
 //!      open_ports     ports by name and number; interfaces: one of them, its addresses, its link
 //!      devices        DPDK or plain memory: pools and open ports
+//!      world          whose they are, and whose clock: the machine's, or a simulation's
 //!      routing        the RIB and what of it stands in the forwarding table, for both families
 //!      neighborhood   ARP and ND: who is behind which MAC, and packets that wait to know
 //!    bulk           many routes at once, as a routing protocol brings them
@@ -41,7 +42,9 @@ mod settings;
 mod show;
 mod standing;
 mod vrf_numbers;
+mod world;
 
 pub use capabilities::{calls, capabilities};
 pub use left::Left;
 pub use router::{Router, StartError};
+pub use world::{GivenDevice, GivenLink, GivenTime, Opener, World};

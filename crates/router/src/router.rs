@@ -9,11 +9,12 @@ use crate::left::Left;
 use crate::neighborhood::Neighborhood;
 use crate::parts::Parts;
 use crate::settings::{neighbor_config, settings};
+use crate::world::{Clock, World};
 use crate::{ports, rows};
 use control::config::{Change, Config};
 use control::engine::ApplyError;
 use control::pace;
-use dataplane::{Dataplane, DataplaneError};
+use dataplane::{Dataplane, DataplaneError, Threads};
 use fib::FibError;
 use kernel::Waker;
 use std::sync::Arc;
@@ -60,10 +61,29 @@ impl Router {
     /// Starts workers and memory as `config` says; nothing else of it is applied yet. `wake` is
     /// called, from any thread, when [`control::engine::Engine::tick`] should be called soon.
     pub fn start(config: &Config, wake: Arc<dyn Fn() + Send + Sync>) -> Result<Self, StartError> {
-        let devices = Devices::start(config)?;
+        Self::start_with(config, wake, Devices::start(config)?, Clock::machine())
+    }
+
+    /// The same in another world than the machine: one whose time stands until it is moved. One
+    /// thread does all there, whatever `config` says of workers.
+    pub fn start_in(world: World, config: &Config) -> Result<Self, StartError> {
+        let World { time, pool, opener } = world;
+        let devices = Devices::given(config, pool, opener);
+        Self::start_with(config, Arc::new(|| ()), devices, Clock::given(time))
+    }
+
+    fn start_with(
+        config: &Config,
+        wake: Arc<dyn Fn() + Send + Sync>,
+        devices: Devices,
+        clock: Clock,
+    ) -> Result<Self, StartError> {
         let pool = devices.pool().ok_or(StartError::NoPool)?;
         let (waker, mut settings) =
             (Waker::new()?, settings(config, Arc::clone(&pool), Arc::clone(&wake)));
+        if let Some(chance) = clock.given_chance() {
+            (settings.threads, settings.flow_seed) = (Threads::Caller, chance as u32);
+        }
         let wakes = waker.clone();
         settings.wake_twins = Arc::new(move || wakes.wake());
         let dataplane = Dataplane::start(&settings)?;
@@ -73,8 +93,8 @@ impl Router {
             pool.cache(),
             dataplane.injector.clone(),
         );
-        let core = Core::new(dataplane, devices, pool, neighborhood, wake, waker)?;
-        let now = Instant::now();
+        let core = Core::new(dataplane, devices, pool, neighborhood, wake, waker, clock)?;
+        let now = core.clock.now();
         let (parts, drawn) = (Parts::default(), Arc::default());
         Ok(Self { parts, core, drawn, next_link_look: now, next_reopen: now })
     }
@@ -149,7 +169,7 @@ impl Router {
             // A turn that was asked for is no regular one: the next is asked for, too.
             (self.core.wake)();
         }
-        let now = Instant::now();
+        let now = self.core.clock.now();
         for part in self.parts.all_mut() {
             busy |= part.turn(&mut self.core, now);
         }

@@ -140,10 +140,10 @@ impl Node for Shape {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let now_ns = self.clock.ns(context.now_tsc);
         if !self.letters.are_read() {
-            self.read_letters(now_ns);
+            self.read_letters(context.now_tsc);
         }
+        let now_ns = self.clock.ns(context.now_tsc);
         if !frame.is_empty() {
             self.admit(now_ns, frame, exits, context);
         }
@@ -264,7 +264,9 @@ impl Shape {
     }
 
     #[cold]
-    fn read_letters(&mut self, now_ns: u64) {
+    fn read_letters(&mut self, now_tsc: u64) {
+        self.clock.start(now_tsc);
+        let now_ns = self.clock.ns(now_tsc);
         let letters = Arc::clone(&self.letters);
         letters.read(|letter| match letter {
             ShapeLetter::Own(shaper, reply) => {

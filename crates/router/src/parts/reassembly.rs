@@ -81,7 +81,8 @@ impl Hears<PieceCame> for Reassembling {
 impl Reassembling {
     fn deliver(&mut self, core: &mut Core, rx: u16, whole: &[u8]) {
         if let Some(heard) = answer_to_us(whole, &core.dataplane.echo_ids) {
-            core.echoes_heard.push(EchoHeard { interface: rx, ..heard });
+            let heard_tsc = core.clock.tsc();
+            core.echoes_heard.push(EchoHeard { interface: rx, heard_tsc, ..heard });
             return;
         }
         let mtu = core.port_of(rx).map_or(0, |(_, port)| usize::from(port.config.mtu));
@@ -96,7 +97,7 @@ impl Reassembling {
         };
         let allowed = core.dataplane.icmp.echoes_per_second.load(Ordering::Relaxed);
         self.echoes.follow(allowed);
-        if !self.echoes.take(graph::tsc()) {
+        if !self.echoes.take(core.clock.tsc()) {
             self.undeliverable += 1;
             return;
         }
@@ -144,7 +145,7 @@ fn answer_to_us(whole: &[u8], ids: &EchoIds) -> Option<EchoHeard> {
     };
     let heard = if ids.are_any() { read() } else { None }?;
     let is_ours = matches!(heard.said, EchoSaid::Reply { .. }) && ids.has(heard.identifier);
-    is_ours.then_some(EchoHeard { heard_tsc: graph::tsc(), ..heard })
+    is_ours.then_some(heard)
 }
 
 /// The answer to a sound echo request to an address of one node, without options or extension

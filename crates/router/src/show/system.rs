@@ -43,7 +43,7 @@ impl Router {
             volley: env!("CARGO_PKG_VERSION").to_owned(),
             dpdk: facts.map(|facts| facts.version.trim_start_matches("DPDK ").to_owned()),
             pid: std::process::id(),
-            uptime_s: self.core.started.elapsed().as_secs(),
+            uptime_s: self.core.now_ns() / 1_000_000_000,
             abilities,
         }
     }

@@ -22,9 +22,12 @@ struct Rig {
 impl Rig {
     fn new() -> Self {
         let world = World::new();
-        let node = NodeHarness::new(&world.setup).unwrap();
-        // The node's own began a moment earlier: its time is a little later than the test's.
-        Self { world, node, clock: Clock::new() }
+        let mut node = NodeHarness::new(&world.setup).unwrap();
+        // The node's own begins with its first letter, of which the clock says the same.
+        let (mut clock, now) = (Clock::new(), graph::tsc());
+        clock.start(now);
+        node.set_clock(now);
+        Self { world, node, clock }
     }
 
     fn own(&mut self, root: Scheduler) -> Receiver<Outcome> {

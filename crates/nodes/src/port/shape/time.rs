@@ -41,7 +41,7 @@ impl Due {
     }
 }
 
-/// From TSC cycles to nanoseconds and back, in fixed point; both count from the node's start.
+/// From TSC cycles to nanoseconds and back, in fixed point; both count from when it is started.
 #[derive(Clone, Copy)]
 pub(super) struct Clock {
     start_tsc: u64,
@@ -54,7 +54,12 @@ impl Clock {
     pub(super) fn new() -> Self {
         let hz = u128::from(tsc_hz().max(1));
         let ns_per_cycle = ((1_000_000_000u128 << SHIFT) / hz).max(1) as u64;
-        Self { start_tsc: graph::tsc(), ns_per_cycle }
+        Self { start_tsc: u64::MAX, ns_per_cycle }
+    }
+
+    /// It counts from here on, unless it does already.
+    pub(super) fn start(&mut self, now_tsc: u64) {
+        self.start_tsc = self.start_tsc.min(now_tsc);
     }
 
     #[inline]
@@ -76,7 +81,8 @@ mod tests {
 
     #[test]
     fn time_to_cycles_is_never_early() {
-        let clock = Clock::new();
+        let mut clock = Clock::new();
+        clock.start(graph::tsc());
         for ns in [0, 1, 999, 1_000_000, 86_400_000_000_000] {
             assert!(clock.ns(clock.tsc(ns)) >= ns);
             assert!(clock.ns(clock.tsc(ns) - 1) < ns || ns == 0);

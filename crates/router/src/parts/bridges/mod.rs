@@ -249,7 +249,7 @@ impl Part for Bridges {
         self.next_sweep = Some(now + SWEEP_PERIOD);
         self.tell_flapping(now);
         self.flows.turn();
-        let tick = core.started.elapsed().as_secs() as u32;
+        let tick = (core.now_ns() / 1_000_000_000) as u32;
         let stations = &core.dataplane.stations;
         stations.set_now(tick);
         let lines = stations.table.line_count().div_ceil(SWEEP_STEPS);

@@ -207,7 +207,7 @@ impl Part for Keeping {
     }
 
     fn turn(&mut self, core: &mut Core, now: Instant) -> bool {
-        if core.started.elapsed() > LINKS_COME {
+        if core.now_ns() > LINKS_COME.as_nanos() as u64 {
             self.later = Vec::new();
         }
         let Some(kept) = &mut self.kept else { return false };

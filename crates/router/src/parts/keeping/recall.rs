@@ -264,7 +264,7 @@ pub(super) fn neighbors(core: &mut Core, left: Vec<Neighbor>) -> Vec<Neighbor> {
 /// Stations are behind their ports again.
 pub(super) fn stations(core: &Core, left: &[Seen]) -> usize {
     let (interfaces, table) = (core.dataplane.interfaces(), &core.dataplane.stations.table);
-    let now = core.started.elapsed().as_secs() as u32;
+    let now = (core.now_ns() / 1_000_000_000) as u32;
     let mut count = 0;
     for Seen { bridge, port, stations } in left {
         let id = PortName::from_text(port).ok().and_then(|name| core.ports.id_of(&name));

@@ -271,8 +271,7 @@ impl Forwarding {
         is_server: bool,
     ) {
         self.differs |= std::mem::replace(&mut self.is_server, is_server) != is_server;
-        let mut wanted = BTreeMap::new();
-        let mut used = BTreeSet::new();
+        let (now, mut wanted, mut used) = (core.clock.now(), BTreeMap::new(), BTreeSet::new());
         for (eid, _, entry) in cache.each() {
             let at = self.instances.iter().find(|(_, it)| it.link.instance == eid.instance());
             let Some((&id, instance)) = at else { continue };
@@ -281,7 +280,7 @@ impl Forwarding {
             let mut members = Vec::new();
             for (locator, of) in entry.locators.iter().zip(uses) {
                 if let (Some(address), Use::Used) = (locator.address, of) {
-                    let number = self.number(id, address);
+                    let number = self.number(now, id, address);
                     used.insert((id, address));
                     let to = Forward::new(Kind::Rewrite as u8, number);
                     members.push(Member { to, weight: u32::from(locator.weight).max(1) });
@@ -290,7 +289,7 @@ impl Forwarding {
             if let (true, Action::Native, Some(petr)) =
                 (entry.locators.is_empty(), entry.action, petr)
             {
-                let number = self.number(id, petr);
+                let number = self.number(now, id, petr);
                 used.insert((id, petr));
                 let to = Forward::new(Kind::Rewrite as u8, number);
                 members.push(Member { to, weight: 1 });
@@ -303,20 +302,21 @@ impl Forwarding {
         }
         let outcome = self.write(core, wanted);
         self.tell_full(outcome);
-        self.retire(&used);
+        self.retire(now, &used);
     }
 
     /// The number of a locator, its first one if it had none, or if packets to it look otherwise.
-    fn number(&mut self, id: u16, address: IpAddr) -> u32 {
+    fn number(&mut self, now: Instant, id: u16, address: IpAddr) -> u32 {
         let nonce = self.locators.get(&(id, address)).map_or_else(fresh_nonce, |it| it.nonce);
         let tunnel = self.instances.get(&id).and_then(|it| tunnel_to(it, address, nonce));
         let Some(tunnel) = tunnel else { return Forward::MAX_ID };
         match self.locators.get(&(id, address)) {
             Some(known) if known.tunnel == tunnel => return known.number,
-            Some(known) => self.free.push_back((Instant::now(), known.number)),
+            Some(known) => self.free.push_back((now, known.number)),
             None => {}
         }
-        let is_rested = |(since, _): &(Instant, u32)| since.elapsed() > QUARANTINE;
+        let is_rested =
+            |(since, _): &(Instant, u32)| now.saturating_duration_since(*since) > QUARANTINE;
         let number = match self.free.front().filter(|it| is_rested(it)) {
             Some(&(_, number)) => {
                 self.free.pop_front();
@@ -334,12 +334,12 @@ impl Forwarding {
     }
 
     /// Locators that no word leads to any more are forgotten, and their numbers rest.
-    fn retire(&mut self, used: &BTreeSet<(u16, IpAddr)>) {
+    fn retire(&mut self, now: Instant, used: &BTreeSet<(u16, IpAddr)>) {
         let Self { locators, free, .. } = self;
         locators.retain(|key, it| {
             let stays = used.contains(key);
             if !stays {
-                free.push_back((Instant::now(), it.number));
+                free.push_back((now, it.number));
             }
             stays
         });

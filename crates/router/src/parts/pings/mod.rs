@@ -131,7 +131,7 @@ impl Session {
         };
         let (rx, identification) = (asking.rx, asking.next_identification());
         let pieces = cut(&packet, most, identification);
-        course.sent(sequence, graph::tsc());
+        course.sent(sequence, core.clock.tsc());
         for piece in pieces {
             core.neighborhood.inject_copy(&piece, |packet| Injected::Own { rx, packet });
         }

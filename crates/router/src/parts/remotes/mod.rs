@@ -68,7 +68,7 @@ impl Hears<RemoteHeard> for Remotes {
         if port.remotes.contains_key(&address) {
             return;
         }
-        let (name, seen) = (name.clone(), Instant::now());
+        let (name, seen) = (name.clone(), core.clock.now());
         let new = Learned { tunnel, underlay, address, seen };
         match room::room(&all_learned(core), &new, core.ports.free_count()) {
             Ok(gone) => {
