@@ -260,7 +260,10 @@ impl Neighborhood {
             // It gave way, and came again before it went.
             Action::DropHeld { key, reason: DropReason::Evicted }
             | Action::Forgotten { key, .. }
-                if self.machine.get(key).is_some() => {}
+                if self.machine.get(key).is_some() =>
+            {
+                self.came_again(key, routing, link);
+            }
             Action::DropHeld { key, reason } => {
                 if reason == DropReason::Unanswered {
                     routing.silent(key);
@@ -276,6 +279,15 @@ impl Neighborhood {
                 let address = key.address;
                 tracing::warn!(fault = "address-conflict", %address, %claimed, %held, "an address has two stations");
             }
+        }
+    }
+
+    /// What waited for a neighbour that gave way, and came again, still waits, unless its MAC came
+    /// with it: nobody would release it later.
+    fn came_again(&mut self, key: NeighborKey, routing: &mut Routes, link: LinkOf<'_>) {
+        let is_known = self.machine.get(key).is_some_and(|neighbor| neighbor.mac.is_some());
+        if is_known && self.held.len_of(key) != 0 {
+            self.release(key, routing, link);
         }
     }
 

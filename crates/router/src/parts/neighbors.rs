@@ -146,11 +146,18 @@ port.p2 = { kind = "memory", addresses = ["192.0.2.1/24"] }
     }
 
     fn answer(router: &mut Router, address: [u8; 4]) {
+        let key = NeighborKey { interface: id(router, "p2"), address: address.into() };
+        heard(router, key, true);
+    }
+
+    /// An IPv4 neighbour answers, or asks for us.
+    fn heard(router: &mut Router, key: NeighborKey, is_reply: bool) {
+        let IpAddr::V4(address) = key.address else { return };
         let heard = ArpHeard {
-            interface: id(router, "p2"),
-            address: u32::from_be_bytes(address),
+            interface: key.interface,
+            address: address.into(),
             mac: [6, 0, 0, 0, 0, 9],
-            is_reply: true,
+            is_reply,
             is_gratuitous: false,
             is_for_us: true,
         };
@@ -203,6 +210,24 @@ port.p2 = { kind = "memory", addresses = ["192.0.2.1/24"] }
         turn(&mut router);
         assert!(used(&router) <= hops + 3, "{} of {hops}", used(&router));
         assert!(router.core.pool.usage().free + 600 > free);
+    }
+
+    #[test]
+    fn what_waited_for_one_that_gave_way_leaves_if_it_came_again_by_itself() {
+        let mut router = router();
+        let few = NeighborConfig { most_unresolved: 1, ..NeighborConfig::default() };
+        router.core.neighborhood.set_config(few, 16);
+        need(&mut router, "p2", [192, 0, 2, 8].into());
+        turn(&mut router);
+        // All of it before anybody carries out what is to be done.
+        need(&mut router, "p2", [192, 0, 2, 9].into());
+        let key = NeighborKey { interface: id(&router, "p2"), address: [192, 0, 2, 8].into() };
+        assert_eq!(router.core.neighborhood.machine.get(key), None, "it did not give way");
+        heard(&mut router, key, false);
+        assert_eq!(router.core.neighborhood.held_for(key), 1);
+        turn(&mut router);
+        assert_eq!(router.core.neighborhood.held_for(key), 0);
+        assert_eq!(router.core.neighborhood.held_packets(), 1, "the other one's waits");
     }
 
     #[test]
