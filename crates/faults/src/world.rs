@@ -1,0 +1,74 @@
+//! A router in a world of links: started, turned, asked.
+
+use crate::line::Lines;
+use control::config::{Config, Host, Source, parse};
+use control::engine::{ApplyError, Engine};
+use control::transaction::Moment;
+use control::view::{Answer, EngineError, View};
+use packet::HeapPool;
+use router::{GivenTime, Router, World};
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Packet buffers of a world.
+pub(crate) const BUFFERS: usize = 4096;
+const FRAME_BYTES: usize = 2048;
+
+/// A router, and what it stands in.
+pub(crate) struct Stage {
+    pub(crate) router: Router,
+    pub(crate) lines: Lines,
+    pub(crate) time: GivenTime,
+    pub(crate) pool: Arc<HeapPool>,
+}
+
+impl Stage {
+    /// One that runs a configuration.
+    pub(crate) fn start(seed: u64, config: &Config, lines: Lines) -> Result<Self, String> {
+        let time = GivenTime::new(seed).ok_or("somebody has measured the processor's clock")?;
+        let pool = HeapPool::new(BUFFERS, FRAME_BYTES).map_err(|error| error.to_string())?;
+        let pool = Arc::new(pool);
+        let world = World {
+            time: time.clone(),
+            pool: Arc::<HeapPool>::clone(&pool),
+            opener: Arc::new(lines.clone()),
+        };
+        let router = Router::start_in(world, config).map_err(|error| error.to_string())?;
+        let mut stage = Self { router, lines, time, pool };
+        stage.bring(config).map_err(|error| format!("the first configuration: {error}"))?;
+        Ok(stage)
+    }
+
+    fn bring(&mut self, config: &Config) -> Result<(), ApplyError> {
+        let nothing = Config::default();
+        self.router.apply(&nothing, config, &Config::diff(&nothing, config))
+    }
+
+    /// What time it is there.
+    pub(crate) fn now(&self) -> Moment {
+        let monotonic = self.time.now();
+        Moment { monotonic, wall_s: 1_790_000_000 + monotonic.as_secs() }
+    }
+
+    /// The router does what it has to; true if it wants to go on at once.
+    pub(crate) fn turn(&mut self) -> bool {
+        self.router.tick(self.time.now()) == Duration::ZERO
+    }
+
+    /// What it shows, as the API tells it.
+    pub(crate) fn shows<V: View>(&mut self, filter: Value) -> Result<Value, String>
+    where
+        Router: Answer<V>,
+    {
+        let filter = serde_json::from_value(filter).map_err(|error| error.to_string())?;
+        let shown = Answer::<V>::answer(&mut self.router, &filter);
+        let whole = shown.map_err(|error: EngineError| error.to_string())?.whole();
+        serde_json::to_value(whole).map_err(|error| error.to_string())
+    }
+}
+
+/// A configuration of a text, or what the check says to it.
+pub(crate) fn config_of(text: String) -> Result<Config, String> {
+    parse(&Source::new("drawn", text), &Host::any()).map_err(|problems| problems.to_string())
+}
