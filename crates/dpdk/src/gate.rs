@@ -8,9 +8,8 @@
 //! The barrier is the membarrier system call, so that a worker pays two plain stores and a load for
 //! a burst. Where the kernel refuses that call the worker fences itself.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
-use std::thread;
+use crate::membarrier;
+use crate::sync::{AtomicBool, Ordering, compiler_fence, fence, yield_now};
 
 /// One queue's gate, shut at first.
 #[derive(Default)]
@@ -25,7 +24,7 @@ impl Gate {
     #[inline]
     pub(crate) fn enter(&self) -> bool {
         self.inside.store(true, Ordering::Relaxed);
-        if has_membarrier() {
+        if membarrier::is_there() {
             compiler_fence(Ordering::SeqCst);
         } else {
             fence(Ordering::SeqCst);
@@ -61,7 +60,7 @@ pub(crate) fn wait_for_bursts<'g>(gates: impl Iterator<Item = &'g Gate>) {
     barrier_everywhere();
     for gate in gates {
         while gate.inside.load(Ordering::Acquire) {
-            thread::yield_now();
+            yield_now();
         }
     }
 }
@@ -69,51 +68,5 @@ pub(crate) fn wait_for_bursts<'g>(gates: impl Iterator<Item = &'g Gate>) {
 /// Every thread of this process passes a full barrier before this returns.
 fn barrier_everywhere() {
     fence(Ordering::SeqCst);
-    if has_membarrier() {
-        membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED);
-    }
-}
-
-#[inline]
-fn has_membarrier() -> bool {
-    static REGISTERED: OnceLock<bool> = OnceLock::new();
-    *REGISTERED.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
-}
-
-fn membarrier(command: libc::c_int) -> bool {
-    // SAFETY: touches no memory of ours.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::AtomicU32;
-
-    #[test]
-    fn a_shut_gate_keeps_workers_out_for_good() {
-        let (gate, stop) = (Gate::default(), AtomicBool::new(false));
-        // Even while control works on the queue, which must never overlap with a worker's burst.
-        let users = AtomicU32::new(0);
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    if gate.enter() {
-                        assert_eq!(users.fetch_add(1, Ordering::Relaxed), 0);
-                        users.fetch_sub(1, Ordering::Relaxed);
-                        gate.leave();
-                    }
-                }
-            });
-            for _ in 0..200 {
-                gate.open();
-                thread::yield_now();
-                shut([&gate].into_iter());
-                assert_eq!(users.fetch_add(1, Ordering::Relaxed), 0);
-                users.fetch_sub(1, Ordering::Relaxed);
-            }
-            stop.store(true, Ordering::Relaxed);
-        });
-        assert!(!gate.enter());
-    }
+    membarrier::everywhere();
 }

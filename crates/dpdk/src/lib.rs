@@ -46,6 +46,8 @@ mod eth_dev;
 mod facts;
 mod ffi;
 mod gate;
+#[cfg(test)]
+mod gate_tests;
 mod interface_request;
 mod kind;
 pub mod kinds;
@@ -54,6 +56,7 @@ mod link;
 mod link_watch;
 mod linux;
 mod log;
+mod membarrier;
 mod memory;
 pub mod offloads;
 mod pool;
@@ -63,6 +66,7 @@ mod queue;
 mod receive_times;
 mod stale;
 mod stats;
+mod sync;
 mod thread;
 mod xdp_sockets;
 

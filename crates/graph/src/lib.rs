@@ -20,6 +20,8 @@ mod counter;
 mod counters;
 mod dispatch;
 mod doorbell;
+#[cfg(test)]
+mod doorbell_tests;
 mod draw;
 mod exit;
 mod exits;
@@ -31,6 +33,7 @@ mod node;
 mod observe;
 mod published;
 mod stalls;
+mod sync;
 mod trace;
 mod watch;
 mod worker;

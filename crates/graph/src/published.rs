@@ -9,10 +9,8 @@
 #![allow(unsafe_code)]
 
 use crate::context::Context;
-use fib::quiesce::{Quiescence, Retired};
+use crate::sync::{Arc, AtomicPtr, Ordering, Quiescence, Retired};
 use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The readers' side. Clone it into every node that reads the value.
 pub struct Published<T> {
@@ -40,7 +38,7 @@ impl<T: Send + Sync> Published<T> {
 impl<T> Drop for Pointer<T> {
     fn drop(&mut self) {
         // SAFETY: made by Box::into_raw, and this is the last holder of the pointer.
-        drop(unsafe { Box::from_raw(*self.0.get_mut()) });
+        drop(unsafe { Box::from_raw(self.0.load(Ordering::Acquire)) });
     }
 }
 

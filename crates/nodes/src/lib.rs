@@ -48,6 +48,7 @@ families! {
 }
 
 pub mod pictures;
+mod sync;
 pub mod tables;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -9,16 +9,13 @@
 //! one line each way. What is still inside when both ends are gone is forgotten: drain it first.
 #![allow(unsafe_code)]
 
-use core::cell::UnsafeCell;
-use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Arc;
+use crate::sync::{Arc, AtomicUsize, Ordering, Slot};
 
 #[repr(align(64))]
 struct End(AtomicUsize);
 
 struct Ring<T> {
-    slots: Box<[UnsafeCell<MaybeUninit<T>>]>,
+    slots: Box<[Slot<T>]>,
     head: End,
     tail: End,
 }
@@ -44,7 +41,7 @@ pub(crate) struct Consumer<T> {
 /// A queue of at least `capacity` places.
 pub(crate) fn handoff<T: Copy + Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
     let places = capacity.max(2).next_power_of_two();
-    let slots = (0..places).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
+    let slots = (0..places).map(|_| Slot::empty()).collect();
     let end = || End(AtomicUsize::new(0));
     let ring = Arc::new(Ring { slots, head: end(), tail: end() });
     let consumer = Consumer { ring: Arc::clone(&ring), head: 0, tail_seen: 0 };
@@ -61,9 +58,9 @@ impl<T: Copy + Send> Producer<T> {
         }
         let count = items.len().min(places - self.tail.wrapping_sub(self.head_seen));
         for &item in &items[..count] {
-            let slot = self.ring.slots[self.tail & (places - 1)].get();
+            let slot = &self.ring.slots[self.tail & (places - 1)];
             // SAFETY: between the head and the tail past it, the slot is the producer's alone.
-            unsafe { (*slot).write(item) };
+            unsafe { slot.write(item) };
             self.tail = self.tail.wrapping_add(1);
         }
         self.ring.tail.0.store(self.tail, Ordering::Release);
@@ -80,50 +77,11 @@ impl<T: Copy + Send> Consumer<T> {
         }
         let count = most.min(self.tail_seen.wrapping_sub(self.head));
         for _ in 0..count {
-            let slot = self.ring.slots[self.head & (self.ring.slots.len() - 1)].get();
+            let slot = &self.ring.slots[self.head & (self.ring.slots.len() - 1)];
             // SAFETY: the producer published the tail past this slot, so it is written and ours.
-            out.push(unsafe { (*slot).assume_init() });
+            out.push(unsafe { slot.read() });
             self.head = self.head.wrapping_add(1);
         }
         self.ring.head.0.store(self.head, Ordering::Release);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_full_queue_takes_no_more_until_something_was_taken_out() {
-        let (mut into, mut from) = handoff(4);
-        assert_eq!(into.push(&[1, 2, 3]), 3);
-        assert_eq!(into.push(&[4, 5, 6]), 1);
-        let mut out = Vec::new();
-        from.pop(2, &mut out);
-        assert_eq!(into.push(&[5, 6, 7]), 2);
-        from.pop(9, &mut out);
-        from.pop(9, &mut out);
-        assert_eq!(out, [1, 2, 3, 4, 5, 6]);
-    }
-
-    #[test]
-    fn everything_arrives_once_and_in_order_across_threads() {
-        const COUNT: u64 = if cfg!(miri) { 400 } else { 200_000 };
-        let (mut into, mut from) = handoff(64);
-        let sender = std::thread::spawn(move || {
-            let mut next = 0;
-            while next < COUNT {
-                let burst: Vec<u64> = (next..COUNT.min(next + 40)).collect();
-                next += into.push(&burst) as u64;
-                std::thread::yield_now();
-            }
-        });
-        let mut out = Vec::new();
-        while (out.len() as u64) < COUNT {
-            from.pop(33, &mut out);
-            std::thread::yield_now();
-        }
-        sender.join().unwrap();
-        assert!(out.into_iter().eq(0..COUNT));
     }
 }

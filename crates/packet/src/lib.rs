@@ -26,6 +26,8 @@ mod compress;
 mod foreign;
 mod frame;
 mod handoff;
+#[cfg(test)]
+mod handoff_tests;
 mod heap_pool;
 mod large;
 mod mbuf;
@@ -38,6 +40,7 @@ mod queue;
 mod scheduler;
 mod slots;
 mod split;
+mod sync;
 #[cfg(test)]
 mod testing;
 mod vectors;

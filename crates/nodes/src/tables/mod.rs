@@ -21,6 +21,8 @@ mod flow_rules;
 mod interfaces;
 mod lisp;
 mod mailbox;
+#[cfg(test)]
+mod mailbox_tests;
 mod next_hop_counters;
 mod rate_limit;
 mod settings;
