@@ -47,6 +47,11 @@ macro_rules! fuzz_target {
 
 /// Runs a target over the seeds of a folder and their changes; none there is a fault, too.
 pub fn replay(folder: &Path, run: impl Fn(&[u8])) {
+    replay_with(CHANGES, folder, run);
+}
+
+/// The same with so many changes of each seed, where one takes long.
+pub fn replay_with(changes: u64, folder: &Path, run: impl Fn(&[u8])) {
     let mut seeds: Vec<_> = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| entry.expect("an entry").path())
@@ -58,7 +63,7 @@ pub fn replay(folder: &Path, run: impl Fn(&[u8])) {
     for (path, seed) in seeds.iter().zip(&all) {
         let _told = Told { path, number: 0, bytes: seed };
         run(seed);
-        for number in 1..=CHANGES {
+        for number in 1..=changes {
             let bytes = change::changed(seed, &all, number);
             let _told = Told { path, number, bytes: &bytes };
             run(&bytes);

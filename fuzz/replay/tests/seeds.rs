@@ -55,5 +55,6 @@ fn every_target_is_run() {
     let there: BTreeSet<_> = files
         .map(|file| file.expect("a file").path().file_stem().expect("a name").to_owned())
         .collect();
-    assert_eq!(there, NAMES.iter().map(|name| (*name).into()).collect());
+    let alone = ["router"]; // See `router.rs`.
+    assert_eq!(there, NAMES.iter().chain(&alone).map(|name| (*name).into()).collect());
 }
