@@ -202,7 +202,7 @@ impl<'s> Translation<'s> {
         }
         if self.snapshot.misses_go_to_controllers && self.depth == 0 {
             (self.reason, self.cookie) = (reason::NO_MATCH, u64::MAX);
-            self.controller(128, 0, reason::NO_MATCH);
+            self.controller(u16::MAX, 0, reason::NO_MATCH);
         }
     }
 

@@ -126,7 +126,7 @@ impl Bridge {
                 return self.set_role(connection, role, generation, (version, xid));
             }
             Request::GetAsync => return Ok(vec![connection.masks.reply(version, xid)]),
-            Request::SetAsync(masks) => connection.masks = masks,
+            Request::SetAsync(wanted) => connection.masks.set(&wanted),
             Request::BundleControl(it) => {
                 return self.control_bundle(connection, it, (version, xid), world, now_ns);
             }
@@ -169,6 +169,7 @@ impl Bridge {
         }
         if role != Role::NoChange {
             connection.role = role;
+            connection.claims = role == Role::Master;
         }
         let generation = generation.map(|_| self.generation.unwrap_or(u64::MAX));
         Ok(vec![connection.role.reply(version, xid, generation)])

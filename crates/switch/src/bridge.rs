@@ -1,6 +1,7 @@
 //! A bridge of flows: its tables, ports and settings.
 
 use crate::connection::Event;
+use crate::flows::{gone, usual_flow};
 use crate::ports::OpenPort;
 use flow::{Snapshot, Verdict};
 use openflow::PortNumber;
@@ -33,6 +34,8 @@ pub struct Bridge {
     pub(crate) timed: usize,
     pub(crate) fragments: u16,
     pub(crate) generation: Option<u64>,
+    /// No controller is left, and it does what an ordinary bridge does.
+    fails_open: bool,
 }
 
 impl Bridge {
@@ -51,11 +54,17 @@ impl Bridge {
             timed: 0,
             fragments: 0,
             generation: None,
+            fails_open: false,
         };
         if !is_secure {
             it.add_usual_flow(now_ns);
         }
         it
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// How many flows.
@@ -74,12 +83,65 @@ impl Bridge {
             return None;
         }
         self.snapshot.generation += 1;
-        Some(self.snapshot.clone())
+        Some(self.snapshot())
     }
 
     /// As workers have it, or will.
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
+    pub fn snapshot(&self) -> Snapshot {
+        let mut snapshot = self.snapshot.clone();
+        if self.fails_open {
+            snapshot.tables.clear();
+            snapshot.table_mut(0).flows.insert(Arc::new(usual_flow(0)));
+        }
+        snapshot
+    }
+
+    /// The generation of the newest master.
+    pub fn generation(&self) -> Option<u64> {
+        self.generation
+    }
+
+    /// The number by which controllers know it.
+    pub fn datapath(&self) -> u64 {
+        self.datapath
+    }
+
+    /// Gives it another number, for controllers that come later.
+    pub fn set_datapath(&mut self, datapath: u64) {
+        self.datapath = datapath;
+    }
+
+    /// Whether it does what an ordinary bridge does, whatever its flows say, because no controller
+    /// is left.
+    pub fn fails_open(&self) -> bool {
+        self.fails_open
+    }
+
+    /// Begins or ends that. Its flows are nobody's then, and go.
+    pub fn set_fails_open(&mut self, fails_open: bool, now_ns: u64) {
+        if self.fails_open != fails_open {
+            if fails_open {
+                self.flush(true, now_ns);
+            }
+            (self.fails_open, self.is_changed) = (fails_open, true);
+        }
+    }
+
+    /// Takes all flows out; those of groups and meters stay. With `is_secure` nothing is done
+    /// until somebody says so, else what an ordinary bridge does.
+    pub fn flush(&mut self, is_secure: bool, now_ns: u64) {
+        self.remove_all(gone::DELETED, now_ns, |_| true);
+        if !is_secure {
+            self.add_usual_flow(now_ns);
+        }
+    }
+
+    /// Whether packets that no flow matches are told of.
+    pub fn set_tells_misses(&mut self, tells: bool) {
+        if self.snapshot.misses_go_to_controllers != tells {
+            self.snapshot.misses_go_to_controllers = tells;
+            self.is_changed = true;
+        }
     }
 
     /// What there is to tell controllers.

@@ -1,7 +1,7 @@
 //! One controller's side of a bridge: how it wants to be spoken to.
 
 use openflow::Version;
-use openflow::message::{AsyncMasks, BundleControl, PacketInForm, Role, StatsForm};
+use openflow::message::{AsyncMasks, BundleControl, PacketInForm, Role, StatsForm, reason};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub enum Event {
     Packet(Arc<crate::told::PacketSeen>),
     /// A port came (0), went (1) or changed (2).
     Port(u8, openflow::message::PortDesc),
+    /// The controller is a slave now: another is master, of this generation.
+    Demoted(u64),
 }
 
 /// See the module.
@@ -26,6 +28,9 @@ pub struct Connection {
     pub(crate) packet_in: PacketInForm,
     pub(crate) masks: AsyncMasks,
     pub(crate) role: Role,
+    is_service: bool,
+    /// It asked to be master, and nobody has seen to the others yet.
+    pub(crate) claims: bool,
     pub(crate) controller: u16,
     /// Bytes of packets that no flow matches; a switch's own tools want none until they say so.
     pub(crate) miss_len: u16,
@@ -58,6 +63,8 @@ impl Connection {
             packet_in: PacketInForm::Standard,
             masks: AsyncMasks::default(),
             role: Role::Equal,
+            is_service,
+            claims: false,
             controller: 0,
             miss_len: if is_service { 0 } else { 128 },
             bundles: BTreeMap::new(),
@@ -71,22 +78,53 @@ impl Connection {
         self.version
     }
 
+    /// Its role.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Whether it became master since this was asked last: others are none any more.
+    pub fn take_claim(&mut self) -> bool {
+        std::mem::take(&mut self.claims)
+    }
+
+    /// Another is master now.
+    pub fn demote(&mut self, generation: Option<u64>) {
+        if self.role == Role::Master {
+            self.role = Role::Slave;
+            self.tell(&Event::Demoted(generation.unwrap_or(u64::MAX)));
+        }
+    }
+
+    /// Whether packets that no flow matches are its: of a controller that speaks 1.0.
+    pub fn takes_misses(&self) -> bool {
+        self.version == Some(Version::V10) && self.hears()
+    }
+
+    /// Tools hear of nothing until they say how much of packets they want.
+    fn hears(&self) -> bool {
+        !self.is_service || self.miss_len > 0
+    }
+
     /// Tells it of something, if it wants to know and has room.
     pub fn tell(&mut self, event: &Event) {
         let slot = usize::from(self.role == Role::Slave);
         let wants = |masks: [u32; 2], reason: u8| masks[slot] >> reason.min(31) & 1 != 0;
         let wanted = match event {
-            Event::FlowRemoved(_, _, reason) => {
-                wants(self.masks.flow_removed, *reason) && self.miss_len > 0
-            }
+            Event::FlowRemoved(_, _, reason) => wants(self.masks.flow_removed, *reason),
             Event::Packet(it) => {
+                // From 1.3 on a flow says so where packets that no other matches are wanted.
+                let is_miss = it.reason == reason::NO_MATCH && it.is_of_no_flow();
                 it.controller == self.controller
-                    && self.miss_len > 0
+                    && (!is_miss || self.takes_misses())
                     && wants(self.masks.packet_in, it.reason)
             }
             Event::Port(reason, _) => wants(self.masks.port_status, *reason),
+            Event::Demoted(_) => {
+                self.version >= Some(Version::V14) && wants(self.masks.role_status, 0)
+            }
         };
-        if !wanted || self.version.is_none() {
+        if !wanted || !self.hears() || self.version.is_none() {
             return;
         }
         if self.owed.len() < MOST_OWED {

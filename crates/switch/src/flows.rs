@@ -42,6 +42,13 @@ impl Wanted<'_> {
     }
 }
 
+/// What an ordinary bridge does.
+pub(crate) fn usual_flow(now_ns: u64) -> Flow {
+    let mut flow = Flow::new(0, 0, Match::any(), vec![Output::to(port::NORMAL).into()]);
+    (flow.created_ns, flow.modified_ns) = (now_ns, now_ns);
+    flow
+}
+
 /// Whether actions send to a port.
 fn sends_to(actions: &[Action], wanted: PortNumber) -> bool {
     actions.iter().any(|action| match action {
@@ -67,9 +74,7 @@ pub(crate) fn leads_to_group(actions: &[Action], wanted: u32) -> bool {
 impl Bridge {
     /// The flow of a bridge that nobody has told anything.
     pub(crate) fn add_usual_flow(&mut self, now_ns: u64) {
-        let mut flow = Flow::new(0, 0, Match::any(), vec![Output::to(port::NORMAL).into()]);
-        (flow.created_ns, flow.modified_ns) = (now_ns, now_ns);
-        self.put(flow);
+        self.put(usual_flow(now_ns));
     }
 
     /// The flows that are meant.

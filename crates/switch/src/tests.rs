@@ -80,7 +80,7 @@ impl Talk {
     fn steps(&self, in_port: PortNumber) -> Vec<Step> {
         let mut key = Key::default();
         key.set(Field::InPort, in_port.into(), 0xffff);
-        translate(self.bridge.snapshot(), &key).steps.to_vec()
+        translate(&self.bridge.snapshot(), &key).steps.to_vec()
     }
 }
 
@@ -256,6 +256,119 @@ fn a_slave_changes_nothing_and_an_old_master_is_none() {
     assert_eq!(talk.hear(&role(2, 4))[0][8..12], [0, 11, 0, 0]);
     talk.hear(&role(2, 6));
     assert!(talk.mods(Version::V13, &add(1, Match::any(), vec![])).is_ok());
+}
+
+#[test]
+fn another_master_makes_a_slave_and_tells_it() {
+    let mut talk = Talk::new(Version::V14);
+    let role = |role: u8, generation: u64| {
+        let mut body = vec![0, 0, 0, role, 0, 0, 0, 0];
+        body.extend(generation.to_be_bytes());
+        message::message(Version::V14, Kind::RoleRequest, 1, &body)
+    };
+    talk.hear(&role(2, 5));
+    assert!(talk.connection.take_claim());
+    assert!(!talk.connection.take_claim());
+    talk.connection.demote(Some(6));
+    let told = talk.connection.take_owed();
+    let body = [0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6];
+    assert_eq!(told, [[&[5, 30, 0, 24, 0, 0, 0, 0][..], &body].concat()]);
+    assert_eq!(talk.connection.role(), message::Role::Slave);
+    talk.connection.demote(Some(7));
+    assert_eq!(talk.connection.take_owed(), Vec::<Vec<u8>>::new());
+}
+
+/// What a connection is told of one event of each kind: their types.
+fn heard(talk: &mut Talk) -> Vec<u8> {
+    let told = |cookie| flow::Told::Packet {
+        max_len: 9,
+        controller: 0,
+        reason: 0,
+        table: 0,
+        cookie,
+        metadata: Match::any().with(Field::InPort, 2),
+    };
+    talk.bridge.take_events();
+    talk.bridge.told(&told(u64::MAX), &[5; 100], 0);
+    talk.bridge.told(&told(3), &[5; 100], 0);
+    let port = Port { name: "p".into(), mac: [2; 6], is_up: true, has_link: true, speed_kbps: 0 };
+    talk.bridge.set_port(9, Some(port), 0);
+    talk.bridge.set_port(9, None, 0);
+    for event in talk.bridge.take_events() {
+        talk.connection.tell(&event);
+    }
+    talk.connection.take_owed().iter().map(|message| message[1]).collect()
+}
+
+#[test]
+fn each_controller_says_what_it_is_told_of() {
+    // Packets that no flow matches go to controllers of 1.0 alone.
+    assert_eq!(heard(&mut Talk::new(Version::V10)), [10, 10, 12, 12]);
+    for version in [Version::V13, Version::V15] {
+        let mut talk = Talk::new(version);
+        assert_eq!(heard(&mut talk), [10, 12, 12]);
+        // Ports that went, nothing else; the rest of 1.5's masks stays.
+        let body = match version {
+            Version::V13 => [[0u32; 2], [2, 0], [0; 2]]
+                .concat()
+                .iter()
+                .flat_map(|it| it.to_be_bytes())
+                .collect(),
+            _ => [0u32, 1 << 16 | 8, 0, 3 << 16 | 8, 2]
+                .iter()
+                .skip(1)
+                .flat_map(|it| it.to_be_bytes())
+                .collect::<Vec<u8>>(),
+        };
+        assert!(talk.hear(&message::message(version, Kind::SetAsync, 1, &body)).is_empty());
+        assert_eq!(heard(&mut talk), [12]);
+        let reply = &talk.hear(&message::message(version, Kind::GetAsyncRequest, 1, &[]))[0];
+        match version {
+            Version::V13 => assert_eq!(reply[8..], body),
+            _ => assert_eq!(
+                reply[8..][..32],
+                [
+                    [0, 0, 0, 8, 0, 0, 0, 0],
+                    [0, 1, 0, 8, 0, 0, 0, 0],
+                    [0, 2, 0, 8, 0, 0, 0, 7],
+                    [0, 3, 0, 8, 0, 0, 0, 2],
+                ]
+                .concat()
+            ),
+        }
+    }
+}
+
+#[test]
+fn tools_hear_of_nothing_until_they_ask() {
+    let mut talk = Talk::new(Version::V10);
+    let (is_service, version) = (true, talk.connection.version());
+    talk.connection = Connection::new(is_service);
+    talk.hear(&[1, 0, 0, 8, 0, 0, 0, 1]);
+    assert_eq!(talk.connection.version(), version);
+    assert_eq!(heard(&mut talk), []);
+    talk.hear(&message::message(Version::V10, Kind::SetConfig, 1, &[0, 0, 0, 64]));
+    assert_eq!(heard(&mut talk), [10, 10, 12, 12]);
+}
+
+#[test]
+fn a_bridge_that_fails_open_is_an_ordinary_one_whatever_its_flows_say() {
+    let mut talk = Talk::new(Version::V13);
+    talk.mods(Version::V13, &add(1, Match::any(), to(2))).unwrap();
+    assert_eq!(talk.steps(1), [Step::Output(2)]);
+    talk.bridge.set_fails_open(true, SECOND);
+    assert_eq!((talk.steps(1), talk.bridge.len()), (vec![Step::Normal], 0));
+    // What a controller says before it is believed to be there counts afterwards.
+    talk.mods(Version::V13, &add(1, Match::any(), to(3))).unwrap();
+    assert_eq!(talk.steps(1), [Step::Normal]);
+    talk.bridge.take_snapshot();
+    talk.bridge.set_fails_open(false, SECOND);
+    assert_eq!(talk.steps(1), [Step::Output(3)]);
+    assert!(talk.bridge.take_snapshot().is_some());
+    talk.bridge.flush(false, SECOND);
+    assert_eq!((talk.steps(1), talk.bridge.len()), (vec![Step::Normal], 1));
+    talk.bridge.flush(true, SECOND);
+    assert_eq!((talk.steps(1), talk.bridge.len()), (vec![], 0));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use crate::bridge::Bridge;
 use crate::connection::{Connection, Event};
 use crate::stats::stats_of;
 use flow::Told;
-use openflow::message::{FlowRemoved, PacketIn, port_status, reason};
+use openflow::message::{FlowRemoved, PacketIn, Role, port_status};
 use openflow::{Match, PortNumber, Version};
 use std::sync::Arc;
 
@@ -18,6 +18,13 @@ pub struct PacketSeen {
     metadata: Match,
     data: Vec<u8>,
     length: usize,
+}
+
+impl PacketSeen {
+    /// Whether no flow sent it.
+    pub(crate) fn is_of_no_flow(&self) -> bool {
+        self.cookie == u64::MAX
+    }
 }
 
 impl Bridge {
@@ -55,21 +62,18 @@ impl Connection {
                 FlowRemoved { flow: stats_of(flow, *now_ns), reason: *reason }
                     .encode(self.form, version)
             }
-            Event::Packet(it) => {
-                let most = match it.reason {
-                    reason::NO_MATCH => usize::from(self.miss_len),
-                    _ => it.data.len(),
-                };
-                PacketIn {
-                    reason: it.reason,
-                    table: it.table,
-                    cookie: it.cookie,
-                    metadata: &it.metadata,
-                    data: &it.data[..it.data.len().min(most)],
-                    length: it.length,
-                }
-                .encode(self.packet_in, version)
+            // Nothing is kept for a controller to fetch, so it gets all of what no flow matched,
+            // whatever it set for packets that are kept (1.3, 7.4.1).
+            Event::Packet(it) => PacketIn {
+                reason: it.reason,
+                table: it.table,
+                cookie: it.cookie,
+                metadata: &it.metadata,
+                data: &it.data,
+                length: it.length,
             }
+            .encode(self.packet_in, version),
+            Event::Demoted(generation) => Role::Slave.status(version, *generation),
         }
     }
 }

@@ -91,6 +91,7 @@ macro_rules! every_view {
             bridge: Bridge,
             evpn: Evpn,
             bond: Bond,
+            controller: Controller,
             acl: Acl,
             policer: Policer,
             mirror: Mirror,

@@ -380,6 +380,21 @@ answers! { FakeRouter, router, filter;
         }],
         ..view::Lisp::default()
     },
+    Controller: {
+        let count = router.count(5);
+        vec![view::Controller {
+            bridge: "br0".to_owned(),
+            target: "tcp:192.0.2.1:6653".to_owned(),
+            connected: 1,
+            role: Some("master".to_owned()),
+            version: Some("1.3".to_owned()),
+            state_s: 7,
+            connections: count,
+            missed: count,
+            fails_open: false,
+            problem: None,
+        }]
+    },
     Evpn: Vec::new(),
     LispEntry: Vec::new(),
     LispRegistered: Vec::new(),

@@ -3,7 +3,7 @@
 use super::flow_stats::FlowQuery;
 use super::switch::{decode_async, decode_hello};
 use super::{
-    AsyncMasks, BundleAdd, BundleControl, FlowMod, GroupMod, Header, Kind, MeterMod, PacketOut,
+    AsyncMask, BundleAdd, BundleControl, FlowMod, GroupMod, Header, Kind, MeterMod, PacketOut,
     PortMod, Role,
 };
 use crate::bytes::Reader;
@@ -52,7 +52,7 @@ pub enum Request {
     /// What it is told without asking.
     GetAsync,
     /// What it wants to be told without asking.
-    SetAsync(AsyncMasks),
+    SetAsync(Vec<AsyncMask>),
     /// About a bundle.
     BundleControl(BundleControl),
     /// A message in a bundle.

@@ -27,8 +27,8 @@ pub use meters::{Band, MeterCommand, MeterConfig, MeterMod, MeterStats, meter_fe
 pub use multipart::Multipart;
 pub use packets::{PacketIn, PacketInForm, PacketOut, reason};
 pub use ports::{PortDesc, PortMod, PortStats, QueueStats, config, port_status, state};
-pub use switch::{AsyncMasks, Description, Features, Role};
-pub use switch::{config_reply, hello};
+pub use switch::{AsyncMask, AsyncMasks, Description, Features, Role};
+pub use switch::{config_reply, echo, hello};
 pub use tables::{TableDesc, TableFeatures, TableStats};
 
 use crate::NICIRA;

@@ -41,6 +41,15 @@ impl Role {
         [Self::NoChange, Self::Equal, Self::Master, Self::Slave].get(number as usize).copied()
     }
 
+    /// Tells of a role that it was given because another is master.
+    pub fn status(self, version: Version, generation: u64) -> Vec<u8> {
+        let mut body = Writer::new();
+        body.u32(self as u32);
+        body.zeros(4);
+        body.u64(generation);
+        message(version, Kind::RoleStatus, 0, &body)
+    }
+
     /// The answer to who asked for a role.
     pub fn reply(self, version: Version, xid: u32, generation: Option<u64>) -> Vec<u8> {
         let mut body = Writer::new();
@@ -65,49 +74,80 @@ pub struct AsyncMasks {
     pub port_status: [u32; 2],
     /// Flows that are gone.
     pub flow_removed: [u32; 2],
+    /// Roles. From 1.4 on.
+    pub role_status: [u32; 2],
 }
 
 impl Default for AsyncMasks {
     fn default() -> Self {
-        Self { packet_in: [0x3f, 0], port_status: [7, 7], flow_removed: [0x3f, 0] }
+        Self {
+            packet_in: [0x3f, 0],
+            port_status: [7, 7],
+            flow_removed: [0x3f, 0],
+            role_status: [7, 7],
+        }
     }
 }
 
+/// Another mask for something: which one, and of which role (0 master or equal, 1 slave).
+pub type AsyncMask = (usize, usize, u32);
+
 impl AsyncMasks {
+    fn all(&mut self) -> [&mut [u32; 2]; 4] {
+        let Self { packet_in, port_status, flow_removed, role_status } = self;
+        [packet_in, port_status, flow_removed, role_status]
+    }
+
+    /// Changes what is said, and leaves the rest.
+    pub fn set(&mut self, wanted: &[AsyncMask]) {
+        for &(which, slot, mask) in wanted {
+            if let Some(masks) = self.all().into_iter().nth(which) {
+                masks[slot & 1] = mask;
+            }
+        }
+    }
+
     /// The answer to who asked for them.
-    pub fn reply(&self, version: Version, xid: u32) -> Vec<u8> {
+    pub fn reply(mut self, version: Version, xid: u32) -> Vec<u8> {
         let mut body = Writer::new();
-        for pair in [self.packet_in, self.port_status, self.flow_removed] {
-            body.u32s(&pair);
+        for (which, masks) in self.all().into_iter().enumerate() {
+            match version {
+                // Of each pair, slave first, then master.
+                Version::V14 | Version::V15 => {
+                    for (kind, mask) in [(2 * which, masks[1]), (2 * which + 1, masks[0])] {
+                        body.u16(kind as u16);
+                        body.u16(8);
+                        body.u32(mask);
+                    }
+                }
+                _ if which < 3 => body.u32s(&masks[..]),
+                _ => {}
+            }
         }
         message(version, Kind::GetAsyncReply, xid, &body)
     }
 }
 
-pub(super) fn decode_async(version: Version, body: &mut Reader<'_>) -> Result<AsyncMasks, Fault> {
-    let mut it = AsyncMasks::default();
+pub(super) fn decode_async(
+    version: Version,
+    body: &mut Reader<'_>,
+) -> Result<Vec<AsyncMask>, Fault> {
+    let mut wanted = Vec::new();
     if version < Version::V14 {
-        for pair in [&mut it.packet_in, &mut it.port_status, &mut it.flow_removed] {
-            *pair = [body.u32()?, body.u32()?];
+        for which in 0..3 {
+            wanted.push((which, 0, body.u32()?));
+            wanted.push((which, 1, body.u32()?));
         }
-        return Ok(it);
+        return Ok(wanted);
     }
     while !body.is_empty() {
-        let (kind, length) = (body.u16()?, usize::from(body.u16()?));
+        let (kind, length) = (usize::from(body.u16()?), usize::from(body.u16()?));
         if length != 8 {
             return Err(Fault::BadPropertyLength);
         }
-        let mask = body.u32()?;
-        // Of each pair, slave first, then master.
-        let slot = if kind % 2 == 0 { 1 } else { 0 };
-        match kind / 2 {
-            0 => it.packet_in[slot] = mask,
-            1 => it.port_status[slot] = mask,
-            2 => it.flow_removed[slot] = mask,
-            _ => {}
-        }
+        wanted.push((kind / 2, (kind + 1) % 2, body.u32()?));
     }
-    Ok(it)
+    Ok(wanted)
 }
 
 /// What a switch can.
@@ -177,6 +217,11 @@ pub fn config_reply(version: Version, xid: u32, flags: u16, miss_len: u16) -> Ve
     body.u16(flags);
     body.u16(miss_len);
     message(version, Kind::GetConfigReply, xid, &body)
+}
+
+/// Asks the other side whether it is there.
+pub fn echo(version: Version) -> Vec<u8> {
+    message(version, Kind::EchoRequest, 0, &[])
 }
 
 /// A greeting: our highest version, and all of them.

@@ -28,6 +28,7 @@ answers! { Router, router, filter;
     Bridge: router.parts.bridges.show(&router.core),
     Evpn: router.parts.bridges.show_evpn(),
     Bond: router.parts.bonds.show(&router.core),
+    Controller: router.parts.bridges.show_controllers(),
     Policer: router.parts.policers.show(&router.core),
     Mirror: router.parts.mirrors.show(&router.core),
     Reassembly: router.parts.reassembly.show(),

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use wire::MacAddr;
 
+use super::bridge_controller::{self, Controller, Datapath};
 use super::bridge_evpn::Evpn;
 use super::name::name_field;
-use super::port::{Port, check_exists};
+use super::port::{Port, Ports, check_exists};
 use super::port_kind::PortKind;
 use super::port_name::PortName;
 use super::{Command, Config, Object};
@@ -25,8 +26,10 @@ use crate::config::write::Fields;
 
 /// Split-horizon groups there are.
 pub(crate) const MAX_GROUP: u16 = 63;
-/// Highest number of a port of a bridge of flows.
+/// Highest number of a port of a bridge of flows, but for that of its own.
 const MAX_NUMBER: u16 = 0xfeff;
+/// The number of a bridge's own port.
+const LOCAL: u16 = 0xfffe;
 /// Longest that a station may be remembered.
 const MAX_AGEING: Duration = Duration::from_secs(2 * 3600);
 
@@ -46,7 +49,8 @@ word_field! {
 }
 
 word_field! {
-    /// What a bridge of flows does before anybody has told it anything.
+    /// What a bridge of flows does before anybody has told it anything, and when no controller is
+    /// left.
     FailMode {
         /// What a learning one does.
         Standalone = "standalone",
@@ -79,8 +83,8 @@ object! {
         pub port: PortName as "lan1",
         /// Ports of the same split-horizon group do not reach each other
         pub group: Option<u16> as "1" [1..=MAX_GROUP] = None,
-        /// Its number in a bridge of flows; else one that is free
-        pub number: Option<u16> as "1" [1..=MAX_NUMBER] = None,
+        /// Its number in a bridge of flows; else one that is free. 65534 is the bridge's own
+        pub number: Option<u16> as "1" [1..=LOCAL] = None,
         /// It does not reach other isolated ports
         pub isolated: bool = false,
         /// Most frames (of each worker) that are flooded from it; 0: any number
@@ -129,8 +133,12 @@ object! {
         pub mode: BridgeMode = BridgeMode::Learning,
         /// Where OpenFlow's tools find it, with `mode = "flow"`
         pub management: Option<PathBuf> as "/var/run/openvswitch/lan.mgmt" = None,
-        /// What it does before it is told anything, with `mode = "flow"`
+        /// What it does while nobody tells it anything, with `mode = "flow"`
         pub fail_mode: FailMode = FailMode::Standalone,
+        /// Who tells it by OpenFlow, with `mode = "flow"`
+        pub controllers: Vec<Controller> as "tcp:127.0.0.1:6653" = Vec::new(),
+        /// The number by which they know it; one of its own when left out
+        pub datapath: Option<Datapath> as "0000020000000001" = None,
     }
 }
 
@@ -158,10 +166,20 @@ impl Bridge {
         self.mode == BridgeMode::Flow
     }
 
-    fn check_flows(&self, name: &BridgeName, report: &mut Report) {
-        let numbers = self.ports.iter().map(|member| member.number);
+    fn check_flows(&self, name: &BridgeName, ports: &Ports, report: &mut Report) {
+        let is_own = |member: &Member| {
+            let port = ports.get(&member.port).filter(|_| self.has_flows());
+            port.is_some_and(|port| port.kind == PortKind::Bvi)
+        };
+        let number = |member| if is_own(member) { Some(LOCAL) } else { member.number };
+        let numbers = self.ports.iter().map(number);
         for (index, number) in numbers.clone().enumerate() {
             let Some(number) = number else { continue };
+            if number > MAX_NUMBER && number != LOCAL {
+                let message = format!("the number {number} is none of a port");
+                let field = format!("bridge.{name}.ports[{index}].number");
+                report.push(Problem::new(field, message).expected("1 to 65279, or 65534"));
+            }
             if numbers.clone().take(index).any(|other| other == Some(number)) {
                 let message = format!("the number {number} is another port's");
                 let field = format!("bridge.{name}.ports[{index}].number");
@@ -244,7 +262,8 @@ impl Object for Bridges {
                     report.push(Problem::new(&field, message).expected("each address once"));
                 }
             }
-            bridge.check_flows(name, report);
+            bridge.check_flows(name, &config.ports, report);
+            bridge_controller::check(name, bridge, report);
             for (index, member) in bridge.ports.iter().enumerate() {
                 let (field, port) = (format!("bridge.{name}.ports[{index}]"), &member.port);
                 check_exists(&field, port, &config.ports, report);

@@ -6,6 +6,7 @@
 
 mod address;
 mod bonds;
+pub mod bridge_controller;
 pub mod bridge_evpn;
 pub mod connected;
 pub mod domain_name;

@@ -3,6 +3,8 @@
 use super::surroundings::Surroundings;
 use flow::Told;
 use nodes::tables::{BridgeId, FlowBridge, FlowRow};
+use openflow::Version;
+use openflow::message::{Role, echo};
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, PoisonError};
@@ -19,13 +21,36 @@ pub(super) struct Hub {
     peers: BTreeMap<u64, Peer>,
     next_peer: u64,
     next_expiry_ns: u64,
+    policy: Policy,
+    /// Since when no controller is left.
+    lost_ns: u64,
 }
 
-/// A controller.
+/// What is done while nobody tells a bridge anything.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Policy {
+    /// Nothing.
+    pub(super) is_secure: bool,
+    /// How long a controller is waited for, in ns; none where the bridge has none.
+    pub(super) patience_ns: Option<u64>,
+}
+
+/// A controller, or a tool.
 struct Peer {
     connection: Connection,
+    is_service: bool,
+    /// It has said more than a greeting.
+    has_spoken: bool,
+    missed: u64,
     /// What is to be sent to it.
     out: SyncSender<Vec<u8>>,
+}
+
+/// What is told of a controller.
+pub(super) struct Seen {
+    pub(super) role: Role,
+    pub(super) version: Option<Version>,
+    pub(super) missed: u64,
 }
 
 /// Between two looks which flows are over.
@@ -34,8 +59,9 @@ const EXPIRY_PERIOD_NS: u64 = 250_000_000;
 const MOST_PEERS: usize = 64;
 
 impl Hub {
-    pub(super) fn new(id: BridgeId, name: &str, is_secure: bool, around: Surroundings) -> Self {
+    pub(super) fn new(id: BridgeId, name: &str, policy: Policy, around: Surroundings) -> Self {
         let now_ns = around.clock.now_ns();
+        let is_secure = policy.is_secure || policy.patience_ns.is_some();
         let [high, low] = id.0.to_be_bytes();
         Self {
             bridge: Bridge::new(name, [2, 0x76, 0x6f, 0x6c, high, low], is_secure, now_ns),
@@ -47,22 +73,86 @@ impl Hub {
             peers: BTreeMap::new(),
             next_peer: 0,
             next_expiry_ns: 0,
+            policy,
+            lost_ns: now_ns,
         }
     }
 
+    /// Another way to fail. Flows are nobody's any more where the first controller comes, or the
+    /// last goes, or where there is none and it fails otherwise now; as in Open vSwitch.
+    pub(super) fn set_policy(&mut self, policy: Policy) {
+        let now_ns = self.around.clock.now_ns();
+        let had = std::mem::replace(&mut self.policy, policy);
+        let (has, had_any) = (policy.patience_ns.is_some(), had.patience_ns.is_some());
+        if policy.is_secure || !has {
+            self.bridge.set_fails_open(false, now_ns);
+        }
+        if has != had_any || !has && policy.is_secure != had.is_secure {
+            self.bridge.flush(policy.is_secure || has, now_ns);
+            self.lost_ns = now_ns;
+        }
+    }
+
+    /// The number by which controllers know the bridge; its own if none is said.
+    /// Whether it was another.
+    pub(super) fn set_datapath(&mut self, said: Option<u64>) -> bool {
+        let [high, low] = self.id.0.to_be_bytes();
+        let own = [0, 0, 2, 0x76, 0x6f, 0x6c, high, low];
+        let datapath = said.unwrap_or(u64::from_be_bytes(own));
+        let was = self.bridge.datapath();
+        self.bridge.set_datapath(datapath);
+        was != datapath
+    }
+
     /// A new connection, which is written to by `out`; none where there are too many.
-    pub(super) fn join(&mut self, out: SyncSender<Vec<u8>>) -> Option<u64> {
+    pub(super) fn join(&mut self, out: SyncSender<Vec<u8>>, is_service: bool) -> Option<u64> {
         if self.is_closed || self.peers.len() >= MOST_PEERS {
             return None;
         }
         self.next_peer += 1;
-        let connection = Connection::new(true);
-        self.peers.insert(self.next_peer, Peer { connection, out });
+        let connection = Connection::new(is_service);
+        let peer = Peer { connection, is_service, has_spoken: false, missed: 0, out };
+        self.peers.insert(self.next_peer, peer);
         Some(self.next_peer)
     }
 
     pub(super) fn leave(&mut self, peer: u64) {
-        self.peers.remove(&peer);
+        let had = self.peers.remove(&peer);
+        if had.is_some_and(|had| !had.is_service) && !self.is_controlled() {
+            self.lost_ns = self.around.clock.now_ns();
+        }
+        self.follow_peers();
+        self.settle();
+    }
+
+    /// Whether a controller is there that has said something.
+    fn is_controlled(&self) -> bool {
+        self.peers.values().any(|peer| !peer.is_service && peer.has_spoken)
+    }
+
+    fn follow_peers(&mut self) {
+        let takes = self.peers.values().any(|peer| peer.connection.takes_misses());
+        self.bridge.set_tells_misses(takes);
+        if self.bridge.fails_open() && self.is_controlled() {
+            self.bridge.set_fails_open(false, self.around.clock.now_ns());
+            tracing::info!(
+                event = "controller",
+                bridge = self.bridge.name(),
+                "is controlled again"
+            );
+        }
+    }
+
+    /// The question whether somebody is there; none who has not greeted can answer it.
+    pub(super) fn echo(&self, peer: u64) -> Option<Vec<u8>> {
+        self.peers.get(&peer)?.connection.version().map(echo)
+    }
+
+    /// What is known of a controller.
+    pub(super) fn seen(&self, peer: u64) -> Option<Seen> {
+        let peer = self.peers.get(&peer)?;
+        let (role, version) = (peer.connection.role(), peer.connection.version());
+        Some(Seen { role, version, missed: peer.missed })
     }
 
     /// Messages of a connection: the answers, and whether it goes on.
@@ -74,15 +164,22 @@ impl Hub {
         let now_ns = self.around.clock.now_ns();
         self.around.rows = Arc::clone(&self.rows);
         let mut answers = Vec::new();
-        let Some(Peer { connection, .. }) = self.peers.get_mut(&peer) else {
+        let Some(Peer { connection, has_spoken, .. }) = self.peers.get_mut(&peer) else {
             return (answers, false);
         };
         for message in messages {
+            *has_spoken |= connection.version().is_some();
             answers.extend(self.bridge.hear(connection, message, &mut self.around, now_ns));
             if connection.version().is_none() {
                 return (answers, false);
             }
         }
+        if connection.take_claim() {
+            let generation = self.bridge.generation();
+            let others = self.peers.iter_mut().filter(|(number, _)| **number != peer);
+            others.for_each(|(_, other)| other.connection.demote(generation));
+        }
+        self.follow_peers();
         for (told, frame, in_port) in self.around.take_told() {
             self.told(&told, &frame, in_port);
         }
@@ -111,7 +208,30 @@ impl Hub {
         if now_ns >= self.next_expiry_ns {
             self.next_expiry_ns = now_ns + EXPIRY_PERIOD_NS;
             self.bridge.expire(now_ns);
+            self.fail(now_ns);
         }
+    }
+
+    /// Does what an ordinary bridge does where no controller has been there for long.
+    fn fail(&mut self, now_ns: u64) {
+        let is_due = |patience: u64| now_ns.saturating_sub(self.lost_ns) >= patience;
+        if !self.policy.is_secure
+            && self.policy.patience_ns.is_some_and(is_due)
+            && !self.is_controlled()
+            && !self.bridge.fails_open()
+        {
+            self.bridge.set_fails_open(true, now_ns);
+            let bridge = self.bridge.name();
+            tracing::warn!(
+                fault = "openflow",
+                bridge,
+                "no controller is left: it forwards as an ordinary bridge"
+            );
+        }
+    }
+
+    pub(super) fn fails_open(&self) -> bool {
+        self.bridge.fails_open()
     }
 
     /// Workers get what changed, controllers hear of it.
@@ -121,19 +241,16 @@ impl Hub {
         }
         let snapshot = self.bridge.take_snapshot();
         if snapshot.is_some() || std::mem::take(&mut self.rows_differ) {
-            let snapshot = snapshot.unwrap_or_else(|| self.bridge.snapshot().clone());
+            let snapshot = snapshot.unwrap_or_else(|| self.bridge.snapshot());
             let value = FlowBridge { snapshot, rows: Arc::clone(&self.rows) };
             self.publish(Some(value));
         }
         let events = self.bridge.take_events();
-        if events.is_empty() {
-            return;
-        }
         for peer in self.peers.values_mut() {
             events.iter().for_each(|event| peer.connection.tell(event));
             for message in peer.connection.take_owed() {
                 // Who reads too slowly misses something, and keeps nobody waiting.
-                _ = peer.out.try_send(message);
+                peer.missed += u64::from(peer.out.try_send(message).is_err());
             }
         }
     }

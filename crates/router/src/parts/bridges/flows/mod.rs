@@ -1,21 +1,27 @@
 //! Bridges of flows: their ports, what packets tell of them, and who speaks with controllers.
 //!
 //! ```text
-//!  configuration ─▶ Flows ─▶ Hub (a lock, no worker's) ◀─ connections, a thread each ◀─ ovs-ofctl
+//!  configuration ─▶ Flows ─▶ Hub (a lock, no worker's) ◀─ connections, threads ◀─▶ ovs-ofctl, controllers
 //!  ports, links ──▶        ├ switch::Bridge: tables, answers
 //!  punts, clock ──▶        └ publishes for workers what changed
 //! ```
 
+mod controller;
 mod hub;
 mod server;
+mod session;
+mod show;
+mod stream;
 mod surroundings;
 
 use crate::core::{Core, fault};
 use control::config::objects::bridge::{Bridge, BridgeName, FailMode};
+use control::config::objects::bridge_controller::{Controller, Target};
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
 use control::engine::ApplyError;
-use hub::Hub;
+use controller::OpenController;
+use hub::{Hub, Policy};
 use nodes::tables::{BridgeId, FlowRow, FlowTold};
 use openflow::port::LOCAL;
 use server::Server;
@@ -40,7 +46,41 @@ struct Open {
     /// Its ports, those that had a number first.
     numbers: BTreeMap<PortName, u16>,
     path: PathBuf,
+    controllers: Vec<OpenController>,
     _server: Server,
+}
+
+impl Open {
+    /// Has the controllers that there are to be, and no others; or those that there were.
+    fn connect(&mut self, name: &BridgeName, wanted: &[Controller]) -> Result<(), ApplyError> {
+        let had: Vec<Controller> = self.controllers.iter().map(|it| it.config.clone()).collect();
+        self.controllers.retain(|it| wanted.contains(&it.config));
+        self.start(wanted).map_err(|(target, error)| {
+            self.controllers.retain(|it| had.contains(&it.config));
+            // What was there a moment ago: if it cannot be now, the error is told already.
+            _ = self.start(&had);
+            let message = format!("{} cannot be: {error}", target.text());
+            fault(&format!("bridge.{name}.controllers"), message)
+        })
+    }
+
+    fn start(&mut self, wanted: &[Controller]) -> Result<(), (Target, std::io::Error)> {
+        for config in wanted {
+            if self.controllers.iter().all(|it| it.config != *config) {
+                let open = OpenController::start(config, &self.hub);
+                self.controllers.push(open.map_err(|error| (config.target, error))?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a bridge fails: each controller has time to be asked, to answer, and to be tried again.
+fn policy(config: &Bridge) -> Policy {
+    let active = config.controllers.iter().filter(|it| it.target.is_active());
+    let longest = active.map(|it| it.probe).max();
+    let patience_ns = longest.map(|probe| 3 * probe.as_nanos() as u64);
+    Policy { is_secure: config.fail_mode == FailMode::Secure, patience_ns }
 }
 
 fn locked(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
@@ -74,18 +114,34 @@ impl Flows {
         {
             locked(&open.hub).close();
         }
+        let (policy, is_new) = (policy(config), !self.open.contains_key(&id));
         if let Entry::Vacant(place) = self.open.entry(id) {
-            let is_secure = config.fail_mode == FailMode::Secure;
-            let hub = Hub::new(id, name.as_str(), is_secure, Surroundings::new(core, id));
+            let hub = Hub::new(id, name.as_str(), policy, Surroundings::new(core, id));
             let hub = Arc::new(Mutex::new(hub));
-            let server = Server::start(&path, Arc::clone(&hub)).map_err(|error| {
+            let server = Server::at_path(&path, Arc::clone(&hub)).map_err(|error| {
                 let message = format!("{} cannot be listened at: {error}", path.display());
                 fault(&format!("bridge.{name}.management"), message)
             })?;
-            place.insert(Open { hub, numbers: BTreeMap::new(), path, _server: server });
+            let (numbers, controllers) = (BTreeMap::new(), Vec::new());
+            place.insert(Open { hub, numbers, path, controllers, _server: server });
         }
         if let Some(open) = self.open.get_mut(&id) {
             open.numbers = numbered(&open.numbers, core, config);
+            let mut hub = locked(&open.hub);
+            hub.set_policy(policy);
+            let knows_another = hub.set_datapath(config.datapath.map(|it| it.0));
+            hub.settle();
+            drop(hub);
+            if knows_another {
+                // Who knows the bridge by another number has to come again.
+                open.controllers.clear();
+            }
+            let connected = open.connect(name, &config.controllers);
+            if let (Err(_), true) = (&connected, is_new) {
+                locked(&open.hub).close();
+                self.open.remove(&id);
+            }
+            return connected;
         }
         Ok(())
     }

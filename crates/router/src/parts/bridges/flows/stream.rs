@@ -1,0 +1,64 @@
+//! What a controller is spoken with by: a Unix socket or TCP.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// See the module.
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+macro_rules! each {
+    ($stream:expr, $it:ident => $do:expr) => {
+        match $stream {
+            Stream::Unix($it) => $do,
+            Stream::Tcp($it) => $do,
+        }
+    };
+}
+
+impl Stream {
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Unix(it) => Self::Unix(it.try_clone()?),
+            Self::Tcp(it) => Self::Tcp(it.try_clone()?),
+        })
+    }
+
+    /// How long a read may find nothing, and a write no room.
+    pub(super) fn set_patience(
+        &self,
+        read: Option<Duration>,
+        write: Option<Duration>,
+    ) -> io::Result<()> {
+        each!(self, it => {
+            it.set_read_timeout(read)?;
+            it.set_write_timeout(write)
+        })
+    }
+
+    /// Ends it, for whoever reads or writes.
+    pub(super) fn end(&self) {
+        // What is over already need not be ended.
+        _ = each!(self, it => it.shutdown(Shutdown::Both));
+    }
+}
+
+impl Read for &Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        each!(self, it => { let mut it = it; it.read(into) })
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        each!(self, it => { let mut it = it; it.write(from) })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
