@@ -9,6 +9,7 @@ use control::config::objects::api::DEFAULT_SOCKET;
 use crate::docker::DockerPlugin;
 use crate::events::Events;
 use crate::mac::MacVerb;
+use crate::ovs::Ovs;
 use crate::ping::{PingArgs, TracerouteArgs};
 use crate::{edits, show, time};
 
@@ -63,6 +64,8 @@ pub(crate) enum Noun {
     },
     /// Serve Docker's networks: `docker network create -d volley` makes a bridge of the router
     DockerPlugin(DockerPlugin),
+    /// Do what Open vSwitch's database says, in place of ovs-vswitchd
+    Ovs(Ovs),
     /// Follow packets through the graph
     #[command(subcommand)]
     Trace(TraceVerb),

@@ -6,6 +6,7 @@
 //!                                ├─▶ config           (check works without a router)
 //!                                ├─▶ doctor: the machine, without a router
 //!                                ├─▶ docker: networks of containers, for Docker's engine
+//!                                ├─▶ ovs: bridges and ports, for Open vSwitch's database
 //!                                ├─▶ bulk: many routes at once
 //!                                ├─▶ edits: nouns and verbs come from the configuration's own table
 //!                                └─▶ exec, shell ─▶ run
@@ -23,11 +24,13 @@ mod edits;
 mod error;
 mod events;
 mod exec;
+mod kept;
 mod mac;
 mod manual;
 mod names;
 mod observe;
 mod output;
+mod ovs;
 mod ping;
 mod printable;
 mod qos;

@@ -13,7 +13,7 @@ use crate::qos::QosVerb;
 use crate::session::{Session, usage};
 use crate::show::Wanted;
 use crate::{
-    complete, config, docker, doctor, events, exec, mac, manual, observe, ping, shell, watch,
+    complete, config, docker, doctor, events, exec, mac, manual, observe, ovs, ping, shell, watch,
 };
 
 /// Runs what the command line says.
@@ -60,6 +60,7 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Config(verb)) => config::run(session, verb),
         Some(Noun::Doctor { file }) => doctor::run(session, &file),
         Some(Noun::DockerPlugin(args)) => docker::run(session, &args),
+        Some(Noun::Ovs(args)) => ovs::run(session, &args),
         Some(Noun::Trace(verb)) => observe::trace(session, verb),
         Some(Noun::Capture(verb)) => observe::capture(session, verb),
         Some(Noun::Mac(verb)) => mac::run(session, verb),

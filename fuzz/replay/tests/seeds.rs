@@ -37,6 +37,7 @@ targets! {
     "../../fuzz_targets/lisp.rs" lisp,
     "../../fuzz_targets/memif_control.rs" memif_control,
     "../../fuzz_targets/openflow.rs" openflow,
+    "../../fuzz_targets/ovsdb.rs" ovsdb,
     "../../fuzz_targets/reassembly.rs" reassembly,
     "../../fuzz_targets/routes_file.rs" routes_file,
     "../../fuzz_targets/sched_config.rs" sched_config,

@@ -2,13 +2,9 @@
 //! are, so that a crash loses nothing and leaves nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-
-use crate::error::CliError;
 
 /// Digits of an engine's id that names are made of: what there is room for, and as unlike as 48
 /// bits.
@@ -36,6 +32,9 @@ pub(super) struct Endpoint {
     pub(super) network: String,
 }
 
+/// All of it, with its file.
+pub(super) type Kept = crate::kept::Kept<State>;
+
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
@@ -43,13 +42,6 @@ pub(super) struct State {
     pub(super) endpoints: BTreeMap<String, Endpoint>,
     /// Ports and bridges that were ours and may still be there.
     pub(super) doomed: BTreeSet<String>,
-}
-
-/// A state with its file.
-#[derive(Debug)]
-pub(super) struct Kept {
-    path: Option<PathBuf>,
-    state: State,
 }
 
 /// Part of a name, of an id; an error where it is none.
@@ -88,51 +80,4 @@ pub(super) fn mac_of(endpoint: &str, address: &str) -> Result<String, String> {
         Err(_) => (0..4).map(|octet| digits[2 * octet..2 * octet + 2].to_owned()).collect(),
     };
     Ok(format!("02:76:{}", octets.join(":")))
-}
-
-impl Kept {
-    /// What the file has; nothing where there is none.
-    pub(super) fn load(path: &Path) -> Result<Self, CliError> {
-        let wrong = |error| CliError::File { path: path.to_owned(), error };
-        let state = match fs::read(path) {
-            Ok(text) => serde_json::from_slice(&text).map_err(|error| wrong(error.into()))?,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => State::default(),
-            Err(error) => return Err(wrong(error)),
-        };
-        Ok(Self { path: Some(path.to_owned()), state })
-    }
-
-    /// What nobody writes down.
-    #[cfg(test)]
-    pub(super) fn nowhere() -> Self {
-        Self { path: None, state: State::default() }
-    }
-
-    /// What there is to be.
-    pub(super) fn state(&self) -> &State {
-        &self.state
-    }
-
-    /// Changes it: whole, in the file as well, or not at all.
-    pub(super) fn change(&mut self, change: impl FnOnce(&mut State)) -> Result<(), String> {
-        let mut state = self.state.clone();
-        change(&mut state);
-        if state == self.state {
-            return Ok(());
-        }
-        if let Some(path) = &self.path {
-            write(path, &state).map_err(|error| format!("{}: {error}", path.display()))?;
-        }
-        self.state = state;
-        Ok(())
-    }
-}
-
-fn write(path: &Path, state: &State) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let beside = path.with_extension("new");
-    fs::write(&beside, serde_json::to_vec_pretty(state)?)?;
-    fs::rename(&beside, path)
 }

@@ -1,0 +1,329 @@
+//! Has the router what there is to be, and nothing of what there was.
+//!
+//! ```text
+//!  wanted ─ running = steps, each made whole or not at all: what cannot be made leaves the others
+//!  out:  members, ports (parts first), policers, bridges        in: bridges, ports, members, policers, schedulers
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::made::{Made, Objects};
+use super::router::{Router, Running};
+use super::wanted::{Wanted, WantedPort};
+use crate::error::CliError;
+use crate::kept::Kept;
+
+/// See the module.
+pub(super) struct Maker<R> {
+    router: R,
+    kept: Kept<Made>,
+}
+
+/// Why a round ended before all was tried.
+#[derive(Debug)]
+pub(super) struct Broken(pub(super) String);
+
+/// What came of a round.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// What is wrong, by rows of Interface.
+    pub(super) faults: BTreeMap<String, String>,
+    /// What is wrong beside.
+    pub(super) others: BTreeSet<String>,
+    /// What the router has now.
+    pub(super) running: Running,
+}
+
+/// Which objects.
+type Of = fn(&mut Made) -> &mut Objects;
+
+impl<R: Router> Maker<R> {
+    pub(super) fn new(router: R, kept: Kept<Made>) -> Self {
+        Self { router, kept }
+    }
+
+    /// Makes what is wanted, as far as it can be made.
+    pub(super) fn make(&mut self, wanted: &Wanted) -> Result<Outcome, Broken> {
+        let mut outcome = Outcome {
+            faults: wanted.faults.clone(),
+            others: wanted.others.clone(),
+            running: self.running()?,
+        };
+        self.forget_what_went(&outcome.running)?;
+        self.take_out(wanted, &mut outcome)?;
+        self.put_bridges(wanted, &mut outcome)?;
+        self.put_ports(wanted, &mut outcome)?;
+        self.treat_ports(wanted, &mut outcome)?;
+        outcome.running = self.running()?;
+        Ok(outcome)
+    }
+
+    fn running(&self) -> Result<Running, Broken> {
+        self.router.running().map_err(|error| Broken(error.to_string()))
+    }
+
+    fn keep(&mut self, change: impl FnOnce(&mut Made)) -> Result<(), Broken> {
+        self.kept.change(change).map_err(Broken)
+    }
+
+    /// Runs commands; what is refused is the inner error, in one line.
+    fn edit(&self, commands: &[String]) -> Result<Result<(), String>, Broken> {
+        match self.router.edit(commands) {
+            Ok(()) => Ok(Ok(())),
+            Err(CliError::Refused { detail, .. }) => {
+                let first = detail.lines().next().unwrap_or_default();
+                Ok(Err(first.trim_start_matches("error: ").to_owned()))
+            }
+            Err(error) => Err(Broken(error.to_string())),
+        }
+    }
+
+    /// What a router that was started anew, or told something else, has no more.
+    fn forget_what_went(&mut self, running: &Running) -> Result<(), Broken> {
+        let is_member = |member: &str| {
+            let (bridge, port) = member.split_once(' ').unwrap_or_default();
+            running.bridges.get(bridge).is_some_and(|ports| ports.contains(port))
+        };
+        self.keep(|made| {
+            made.bridges.retain(|name, _| running.bridges.contains_key(name));
+            made.ports.retain(|name, _| running.ports.contains_key(name));
+            made.members.retain(|member, _| is_member(member));
+            made.schedulers.retain(|port, _| running.shaped.contains(port));
+            for (policed, way) in [(&mut made.police_in, "in"), (&mut made.police_out, "out")] {
+                policed.retain(|port, _| {
+                    let is_policed = running.policers.contains(&policer_name(port, way));
+                    running.ports.contains_key(port) && is_policed
+                });
+            }
+        })
+    }
+
+    /// Takes out what was made here and is not wanted any more, or otherwise.
+    fn take_out(&mut self, wanted: &Wanted, outcome: &mut Outcome) -> Result<(), Broken> {
+        let made = self.kept.state().clone();
+        let stays = |name: &str, spec: &str| {
+            let port = wanted.ports.get(name);
+            let parent = port.and_then(|port| port.parent.as_deref());
+            let has_parent = parent.is_none_or(|parent| {
+                let spec = made.ports.get(parent);
+                wanted.ports.get(parent).is_some_and(|it| spec == Some(&it.add))
+            });
+            port.is_some_and(|port| port.add == spec) && has_parent
+        };
+        for (member, words) in &made.members {
+            let (bridge, port) = member.split_once(' ').unwrap_or_default();
+            let still = wanted.bridges.get(bridge).and_then(|it| it.members.get(port));
+            let port_stays = made.ports.get(port).is_some_and(|spec| stays(port, spec));
+            if still.is_none_or(|it| it != words) || !port_stays {
+                let command = format!("bridge leave {bridge} {port}");
+                self.out(|made| &mut made.members, member, &[command], outcome)?;
+            }
+        }
+        let mut gone: Vec<&String> =
+            made.ports.iter().filter(|(name, spec)| !stays(name, spec)).map(|it| it.0).collect();
+        // Parts go before what they are parts of.
+        gone.sort_by_key(|name| std::cmp::Reverse(made.ports[*name].starts_with("vlan ")));
+        for port in gone {
+            let mut commands = vec![format!("port del {port}")];
+            for (policed, way) in [(&made.police_in, "in"), (&made.police_out, "out")] {
+                if policed.contains_key(port) {
+                    commands.push(format!("policer del {}", policer_name(port, way)));
+                }
+            }
+            if self.out(|made| &mut made.ports, port, &commands, outcome)? {
+                self.keep(|made| {
+                    made.schedulers.remove(port);
+                    made.police_in.remove(port);
+                    made.police_out.remove(port);
+                })?;
+            }
+        }
+        for bridge in made.bridges.keys().filter(|name| !wanted.bridges.contains_key(*name)) {
+            let command = format!("bridge del {bridge}");
+            self.out(|made| &mut made.bridges, bridge, &[command], outcome)?;
+        }
+        outcome.running = self.running()?;
+        Ok(())
+    }
+
+    /// Takes something out: whether it went.
+    fn out(
+        &mut self,
+        of: Of,
+        name: &str,
+        commands: &[String],
+        outcome: &mut Outcome,
+    ) -> Result<bool, Broken> {
+        match self.edit(commands)? {
+            Ok(()) => {
+                self.keep(|made| drop(of(made).remove(name)))?;
+                Ok(true)
+            }
+            Err(why) => {
+                outcome.others.insert(why);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Puts something in, which is written down before it is there: what is wrong with it.
+    fn put(
+        &mut self,
+        of: Of,
+        name: &str,
+        words: &str,
+        commands: &[String],
+    ) -> Result<Result<(), String>, Broken> {
+        let had = of(&mut self.kept.state().clone()).get(name).cloned();
+        self.keep(|made| drop(of(made).insert(name.to_owned(), words.to_owned())))?;
+        let done = self.edit(commands)?;
+        if done.is_err() {
+            self.keep(|made| {
+                match had {
+                    Some(had) => of(made).insert(name.to_owned(), had),
+                    None => of(made).remove(name),
+                };
+            })?;
+        }
+        Ok(done)
+    }
+
+    fn put_bridges(&mut self, wanted: &Wanted, outcome: &mut Outcome) -> Result<(), Broken> {
+        for (name, bridge) in &wanted.bridges {
+            let controllers = &bridge.controllers;
+            let settings = std::slice::from_ref(&bridge.settings);
+            let words = [settings, &controllers[..]].concat().join("; ");
+            let made = self.kept.state().bridges.get(name);
+            if made == Some(&words) {
+                continue;
+            }
+            let is_there = outcome.running.bridges.contains_key(name);
+            if is_there && made.is_none() {
+                outcome.others.insert(format!("bridge {name} is the router's own"));
+                continue;
+            }
+            let verb = if is_there { "set" } else { "add" };
+            let mut commands = vec![format!("bridge {verb} {name} {}", bridge.settings)];
+            if is_there {
+                commands.push(format!("bridge set {name} controllers none"));
+            }
+            let set = |it: &String| format!("bridge set {name} controllers {it}");
+            commands.extend(controllers.iter().map(set));
+            if let Err(why) = self.put(|made| &mut made.bridges, name, &words, &commands)? {
+                outcome.others.insert(why);
+            }
+        }
+        Ok(())
+    }
+
+    fn put_ports(&mut self, wanted: &Wanted, outcome: &mut Outcome) -> Result<(), Broken> {
+        let (whole, parts): (Vec<_>, Vec<_>) =
+            wanted.ports.iter().partition(|(_, port)| port.parent.is_none());
+        for (name, port) in whole.into_iter().chain(parts) {
+            let is_there = outcome.running.ports.contains_key(name);
+            let made = self.kept.state().ports.get(name);
+            // A part of what is not here, or not ours, is none.
+            let is_made = |parent: &String| self.kept.state().ports.contains_key(parent);
+            if made == Some(&port.add) || !port.parent.as_ref().is_none_or(is_made) {
+                continue;
+            }
+            if is_there {
+                // Made here and not gone: that is told already.
+                if made.is_none() {
+                    fault(outcome, port, format!("port {name} is the router's own"));
+                }
+                continue;
+            }
+            let command = format!("port add {name} {}", port.add);
+            if let Err(why) = self.put(|made| &mut made.ports, name, &port.add, &[command])? {
+                fault(outcome, port, why);
+            }
+        }
+        for (bridge, wanted_bridge) in &wanted.bridges {
+            for (port, words) in &wanted_bridge.members {
+                let member = format!("{bridge} {port}");
+                let made = self.kept.state();
+                if made.members.get(&member) == Some(words)
+                    || !made.ports.contains_key(port)
+                    || !made.bridges.contains_key(bridge)
+                {
+                    continue;
+                }
+                let command = format!("bridge join {bridge} {port} {words}");
+                if let Err(why) = self.put(|made| &mut made.members, &member, words, &[command])?
+                    && let Some(port) = wanted.ports.get(port)
+                {
+                    fault(outcome, port, why);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Policers and schedulers of ports.
+    fn treat_ports(&mut self, wanted: &Wanted, outcome: &mut Outcome) -> Result<(), Broken> {
+        for (name, port) in &wanted.ports {
+            if !self.kept.state().ports.contains_key(name) {
+                continue;
+            }
+            let policers: [(Of, &str, &str, &Option<String>); 2] = [
+                (|made| &mut made.police_in, "police_in", "in", &port.police_in),
+                (|made| &mut made.police_out, "police_out", "out", &port.treatment.police_out),
+            ];
+            for (of, key, way, words) in policers {
+                let had = of(&mut self.kept.state().clone()).get(name).cloned();
+                if had == *words {
+                    continue;
+                }
+                let policer = policer_name(name, way);
+                let done = match words {
+                    Some(words) => {
+                        let is_there = outcome.running.policers.contains(&policer);
+                        let verb = if is_there { "set" } else { "add" };
+                        let commands = [
+                            format!("policer {verb} {policer} {words}"),
+                            format!("port set {name} {key} {policer}"),
+                        ];
+                        self.put(of, name, words, &commands)?
+                    }
+                    None => {
+                        let commands = [
+                            format!("port set {name} {key} none"),
+                            format!("policer del {policer}"),
+                        ];
+                        self.out(of, name, &commands, outcome)?;
+                        Ok(())
+                    }
+                };
+                if let Err(why) = done {
+                    fault(outcome, port, why);
+                }
+            }
+            let scheduler = &port.treatment.scheduler;
+            let (words, had) = (scheduler.join("; "), self.kept.state().schedulers.get(name));
+            if had.map_or(words.is_empty(), |had| *had == words) {
+                continue;
+            }
+            let mut commands: Vec<String> =
+                had.map(|_| format!("qos del {name}")).into_iter().collect();
+            commands.extend(scheduler.iter().cloned());
+            if scheduler.is_empty() {
+                self.out(|made| &mut made.schedulers, name, &commands, outcome)?;
+            } else if let Err(why) =
+                self.put(|made| &mut made.schedulers, name, &words, &commands)?
+            {
+                fault(outcome, port, format!("QoS: {why}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The policer of a port, in a direction.
+fn policer_name(port: &str, way: &str) -> String {
+    format!("{port}.{way}")
+}
+
+fn fault(outcome: &mut Outcome, port: &WantedPort, why: String) {
+    outcome.faults.entry(port.of.clone()).or_insert(why);
+}

@@ -1,0 +1,77 @@
+//! The router, as it is needed here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use control::view::{self, ConfigEdit, Fields};
+use serde::de::DeserializeOwned;
+
+use crate::client::Client;
+use crate::error::CliError;
+
+/// How long an answer may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the router has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Running {
+    /// Bridges with their ports.
+    pub(super) bridges: BTreeMap<String, BTreeSet<String>>,
+    /// All ports.
+    pub(super) ports: BTreeMap<String, view::Port>,
+    /// Policers.
+    pub(super) policers: BTreeSet<String>,
+    /// Ports whose packets wait.
+    pub(super) shaped: BTreeSet<String>,
+    /// Controllers of bridges.
+    pub(super) controllers: Vec<view::Controller>,
+}
+
+/// What is needed of the router.
+pub(super) trait Router {
+    /// What it has.
+    fn running(&self) -> Result<Running, CliError>;
+    /// Has it run commands: all of them or none.
+    fn edit(&self, commands: &[String]) -> Result<(), CliError>;
+}
+
+/// A router, by its API.
+pub(super) struct Api(Client);
+
+impl Api {
+    /// The one that listens there, now or later.
+    pub(super) fn new(socket: &Path) -> Result<Self, CliError> {
+        Ok(Self(Client::new(socket)?.with_patience(PATIENCE)))
+    }
+
+    fn view<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
+        serde_json::from_value(self.0.get(path)?)
+            .map_err(|error| CliError::Broken(format!("not the answer expected: {error}")))
+    }
+}
+
+impl Router for Api {
+    fn running(&self) -> Result<Running, CliError> {
+        let bridges: Vec<view::Bridge> = self.view("/v1/bridges")?;
+        let ports: Vec<view::Port> = self.view("/v1/ports")?;
+        let policers: Vec<view::Policer> = self.view("/v1/policers")?;
+        let shaped: Vec<view::Qos> = self.view("/v1/qos")?;
+        let members = |bridge: view::Bridge| {
+            (bridge.name, bridge.ports.into_iter().map(|port| port.port).collect())
+        };
+        Ok(Running {
+            bridges: bridges.into_iter().map(members).collect(),
+            ports: ports.into_iter().map(|port| (port.name.clone(), port)).collect(),
+            policers: policers.into_iter().map(|it| it.name).collect(),
+            shaped: shaped.into_iter().map(|it| it.port).collect(),
+            controllers: self.view("/v1/controllers")?,
+        })
+    }
+
+    fn edit(&self, commands: &[String]) -> Result<(), CliError> {
+        let commands = commands.join("\n");
+        let body = view::EditText { commands, file: None, confirm_within_s: None };
+        self.0.make::<ConfigEdit>(Fields(body)).map(drop)
+    }
+}

@@ -1,0 +1,270 @@
+//! From rows to commands; the router only remembers.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::rc::Rc;
+
+use control::view;
+use ovsdb::Rows;
+use serde_json::{Value, json};
+
+use super::make::{Broken, Maker};
+use super::router::{Router, Running};
+use super::told;
+use super::wanted::{Machine, Wanted, wanted};
+use crate::error::CliError;
+use crate::kept::Kept;
+
+const BRIDGE: &str = "0a1b2c3d-4e5f-0000-0000-000000000000";
+
+/// A router that has what it was told, and refuses commands that have a word in them.
+#[derive(Clone, Default)]
+struct Told(Rc<RefCell<Memory>>);
+
+#[derive(Default)]
+struct Memory {
+    running: Running,
+    refuses: Option<&'static str>,
+    is_gone: bool,
+    told: Vec<String>,
+}
+
+fn port(name: &str) -> view::Port {
+    let json = json!({
+        "name": name, "kind": "af_packet", "admin_up": true, "link_up": true, "link_mbps": 10,
+        "vrf": "default", "mtu": 1500, "mac": "02:00:00:00:00:01", "addresses": [], "rx_queues": 1,
+        "rx": { "packets": 1, "bytes": 2, "drops": 3, "errors": 4 },
+        "tx": { "packets": 5, "bytes": 6, "drops": 7, "errors": 8 },
+    });
+    serde_json::from_value(json).unwrap()
+}
+
+impl Router for Told {
+    fn running(&self) -> Result<Running, CliError> {
+        let memory = self.0.borrow();
+        if memory.is_gone {
+            Err(CliError::Broken("gone".into()))
+        } else {
+            Ok(memory.running.clone())
+        }
+    }
+
+    fn edit(&self, commands: &[String]) -> Result<(), CliError> {
+        let Memory { running, refuses, told, .. } = &mut *self.0.borrow_mut();
+        if let Some(word) = refuses
+            && commands.iter().any(|command| command.contains(*word))
+        {
+            let detail = format!("error: no {word}\n  --> command:1:1\n");
+            return Err(CliError::Refused { detail, json: None });
+        }
+        for command in commands {
+            told.push(command.clone());
+            let words: Vec<&str> = command.split_whitespace().collect();
+            match words[..] {
+                ["bridge", "add", name, ..] => {
+                    assert!(running.bridges.insert(name.into(), BTreeSet::new()).is_none());
+                }
+                ["bridge", "set", name, ..] => assert!(running.bridges.contains_key(name)),
+                ["bridge", "del", name] => assert!(running.bridges.remove(name).is_some()),
+                ["bridge", "join", bridge, port, ..] => {
+                    assert!(running.ports.contains_key(port), "{port}");
+                    running.bridges.get_mut(bridge).unwrap().insert(port.into());
+                }
+                ["bridge", "leave", bridge, port] => {
+                    assert!(running.bridges.get_mut(bridge).unwrap().remove(port));
+                }
+                ["port", "add", name, ..] => {
+                    assert!(running.ports.insert(name.into(), port(name)).is_none());
+                }
+                ["port", "set", name, ..] => assert!(running.ports.contains_key(name)),
+                ["port", "del", name] => {
+                    assert!(running.bridges.values().all(|ports| !ports.contains(name)), "{name}");
+                    assert!(running.ports.remove(name).is_some());
+                }
+                ["policer", "add", name, ..] => assert!(running.policers.insert(name.into())),
+                ["policer", "set", name, ..] => assert!(running.policers.contains(name)),
+                ["policer", "del", name] => assert!(running.policers.remove(name)),
+                ["qos", "set", name, ..] => drop(running.shaped.insert(name.into())),
+                ["qos", "class", name, ..] => assert!(running.shaped.contains(name)),
+                ["qos", "del", name] => assert!(running.shaped.remove(name)),
+                _ => panic!("{command}"),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A database of one bridge with these ports, each a row of Port and one of Interface.
+fn rows(ports: &[(&str, Value, Value)]) -> Rows {
+    let mut rows = Rows::default();
+    let uuid = |name: &str| json!(["uuid", name]);
+    let names: Vec<Value> = ports.iter().map(|(name, ..)| uuid(&format!("p-{name}"))).collect();
+    let with = |mut row: Value, more: &Value| {
+        for (key, value) in more.as_object().unwrap() {
+            row[key] = value.clone();
+        }
+        json!({ "new": row })
+    };
+    for (name, port, interface) in ports {
+        let of_port = with(json!({ "name": name, "interfaces": uuid(&format!("i-{name}")) }), port);
+        rows.update(&json!({ "Port": { (format!("p-{name}")): of_port } })).unwrap();
+        let of_interface = with(json!({ "name": name }), interface);
+        rows.update(&json!({ "Interface": { (format!("i-{name}")): of_interface } })).unwrap();
+    }
+    let bridge = json!({ "new": { "name": "br0", "ports": ["set", names] } });
+    let root = json!({ "new": { "bridges": uuid(BRIDGE), "next_cfg": 7, "cur_cfg": 3 } });
+    rows.update(&json!({ "Bridge": { BRIDGE: bridge }, "Open_vSwitch": { "r": root } })).unwrap();
+    rows
+}
+
+fn asked(rows: &Rows) -> Wanted {
+    let devices = ["veth1", "veth2", "veth3"].map(str::to_owned).into();
+    wanted(rows, &Machine { folder: Path::new("/run/ovs"), devices: &devices })
+}
+
+fn plain(name: &str) -> (&str, Value, Value) {
+    (name, json!({}), json!({}))
+}
+
+fn own() -> (&'static str, Value, Value) {
+    ("br0", json!({}), json!({ "type": "internal" }))
+}
+
+#[test]
+fn a_bridge_with_its_own_port_and_another() {
+    let router = Told::default();
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let rows = rows(&[own(), plain("veth1")]);
+    let outcome = maker.make(&asked(&rows)).unwrap();
+    assert_eq!(
+        router.0.borrow().told,
+        [
+            "bridge add br0 mode flow management /run/ovs/br0.mgmt fail_mode standalone datapath 0000020a1b2c3d4e",
+            "port add br0 tap device br0 mac 02:0a:1b:2c:3d:4e",
+            "port add veth1 af_packet device veth1",
+            "bridge join br0 br0 number 65534",
+            "bridge join br0 veth1 number 1",
+        ]
+    );
+    assert_eq!(outcome.faults, BTreeMap::new());
+    // Nothing is done twice.
+    router.0.borrow_mut().told.clear();
+    maker.make(&asked(&rows)).unwrap();
+    assert_eq!(router.0.borrow().told, Vec::<String>::new());
+    // A router that begins anew has all again.
+    router.0.borrow_mut().running = Running::default();
+    maker.make(&asked(&rows)).unwrap();
+    assert_eq!(router.0.borrow().told.len(), 5);
+
+    // What is told: numbers, links, and that it is done.
+    let told = told::columns(&rows, &asked(&rows), &outcome, true).changes(&rows, |_, _| true);
+    let of = |uuid: &str| {
+        let change = told.iter().find(|it| it["where"][0][2] == json!(["uuid", uuid]));
+        change.unwrap_or_else(|| panic!("{uuid} in {told:?}"))["row"].clone()
+    };
+    assert_eq!(of("r")["cur_cfg"], 7);
+    assert_eq!((&of("i-br0")["ofport"], &of("i-veth1")["ofport"]), (&json!(65534), &json!(1)));
+    assert_eq!(of("i-veth1")["link_state"], "up");
+    assert_eq!(of("i-veth1")["link_speed"], 10_000_000);
+    assert!(of("i-veth1")["statistics"].to_string().contains(r#"["tx_bytes",6]"#));
+    // A schema without a column is not told of it.
+    let fewer = told::columns(&rows, &asked(&rows), &outcome, true)
+        .changes(&rows, |_, column| column == "cur_cfg");
+    assert_eq!(fewer.len(), 1);
+}
+
+#[test]
+fn what_goes_is_taken_out_and_what_is_somebody_elses_stays() {
+    let router = Told::default();
+    router.0.borrow_mut().running.ports.insert("veth2".into(), port("veth2"));
+    router.0.borrow_mut().running.bridges.insert("lan".into(), BTreeSet::new());
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let policed = json!({ "ingress_policing_rate": 100 });
+    let all =
+        rows(&[own(), ("veth1", json!({ "tag": 10 }), policed), plain("veth2"), plain("veth3")]);
+    let outcome = maker.make(&asked(&all)).unwrap();
+    assert_eq!(
+        outcome.faults,
+        BTreeMap::from([("i-veth2".to_owned(), "port veth2 is the router's own".to_owned())])
+    );
+    {
+        let memory = router.0.borrow();
+        let members = |name: &str| memory.running.bridges[name].iter().cloned().collect::<Vec<_>>();
+        assert_eq!(members("br0"), ["br0", "veth3"]);
+        assert_eq!(members("br0.10"), ["br0.10", "veth1", "veth3.10"]);
+        assert_eq!(memory.running.policers, BTreeSet::from(["veth1.in".to_owned()]));
+    }
+    maker.make(&asked(&rows(&[own()]))).unwrap();
+    {
+        let memory = router.0.borrow();
+        assert_eq!(memory.running.bridges.keys().collect::<Vec<_>>(), ["br0", "lan"]);
+        assert_eq!(memory.running.ports.keys().collect::<Vec<_>>(), ["br0", "veth2"]);
+        assert_eq!(memory.running.policers, BTreeSet::new());
+    }
+    maker.make(&asked(&Rows::default())).unwrap();
+    let memory = router.0.borrow();
+    assert_eq!(memory.running.bridges.keys().collect::<Vec<_>>(), ["lan"]);
+    assert_eq!(memory.running.ports.keys().collect::<Vec<_>>(), ["veth2"]);
+}
+
+#[test]
+fn what_is_refused_leaves_the_others_and_is_tried_again() {
+    let router = Told::default();
+    router.0.borrow_mut().refuses = Some("veth1");
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let rows = rows(&[plain("veth1"), plain("veth2"), plain("none")]);
+    let outcome = maker.make(&asked(&rows)).unwrap();
+    let faults = [
+        ("i-none", "could not open network device none (No such device)"),
+        ("i-veth1", "no veth1"),
+    ];
+    assert_eq!(outcome.faults, faults.map(|(uuid, why)| (uuid.to_owned(), why.to_owned())).into());
+    let told = told::columns(&rows, &asked(&rows), &outcome, false).changes(&rows, |_, _| true);
+    let of = told.iter().find(|it| it["where"][0][2] == json!(["uuid", "i-none"])).unwrap();
+    assert_eq!((&of["row"]["ofport"], &of["row"]["error"]), (&json!(-1), &json!(faults[0].1)));
+    assert_eq!(router.0.borrow().running.bridges["br0"], BTreeSet::from(["veth2".to_owned()]));
+    router.0.borrow_mut().refuses = None;
+    let outcome = maker.make(&asked(&rows)).unwrap();
+    assert_eq!(outcome.faults.len(), 1);
+    router.0.borrow_mut().is_gone = true;
+    assert!(matches!(maker.make(&asked(&rows)), Err(Broken(_))));
+}
+
+#[test]
+fn numbers_are_asked_for_kept_or_free() {
+    let with = |column: &str, number: i64| json!({ column: number });
+    let rows = rows(&[
+        ("veth1", json!({}), with("ofport_request", 2)),
+        ("veth2", json!({}), with("ofport", 2)),
+        ("veth3", json!({}), with("ofport", 9)),
+        own(),
+    ]);
+    let numbers = asked(&rows).numbers;
+    let of = |name: &str| numbers[&format!("i-{name}")];
+    assert_eq!(["veth1", "veth2", "veth3", "br0"].map(of), [2, 1, 9, 65534]);
+}
+
+#[test]
+fn words_of_the_database_are_no_commands() {
+    let mut all = rows(&[plain("veth1")]);
+    let names = ["a b", "x\nport del y", "", "a-name-that-is-far-too-long", "é"];
+    for (index, name) in names.iter().enumerate() {
+        let interface = json!({ "new": { "name": name, "type": "internal" } });
+        let port = json!({ "new": { "name": name, "interfaces": ["uuid", format!("i{index}")] } });
+        all.update(&json!({ "Interface": { (format!("i{index}")): interface } })).unwrap();
+        all.update(&json!({ "Port": { (format!("p{index}")): port } })).unwrap();
+    }
+    let ports: Vec<Value> = (0..names.len()).map(|it| json!(["uuid", format!("p{it}")])).collect();
+    let controllers = json!({ "c": { "new": { "target": "tcp:1.2.3.4:5 fail_mode secure" } } });
+    all.update(&json!({ "Controller": controllers })).unwrap();
+    let bridge = json!({ "name": "br0", "ports": ["set", ports], "controller": ["uuid", "c"] });
+    all.update(&json!({ "Bridge": { BRIDGE: { "new": bridge } } })).unwrap();
+    let wanted = asked(&all);
+    assert_eq!(wanted.faults.len(), names.len());
+    assert_eq!((wanted.ports.len(), wanted.bridges["br0"].controllers.len()), (0, 0));
+    assert!(wanted.others.iter().any(|why| why.contains("has no IP address and port")));
+    let bad = json!({ "name": "br0 x", "fail_mode": "secure" });
+    all.update(&json!({ "Bridge": { BRIDGE: { "new": bad } } })).unwrap();
+    assert_eq!(asked(&all).bridges.len(), 0);
+}

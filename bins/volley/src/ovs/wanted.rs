@@ -1,0 +1,384 @@
+//! What the database's rows ask for, as objects of the router's configuration. A function of the
+//! rows, and of which devices there are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::path::Path;
+
+use control::config::field::Field;
+use control::config::objects::bridge::BridgeName;
+use control::config::objects::bridge_controller::Target;
+use control::config::objects::port::PortName;
+use ovsdb::{Row, Rows};
+
+use super::qos::{self, Treatment};
+use super::vlans::{self, Vlans};
+
+/// The number of a bridge's own port.
+pub(super) const LOCAL: u16 = 0xfffe;
+/// Highest number of another.
+const MOST_NUMBER: i64 = 0xfeff;
+/// Longest packet of a port.
+const MTU: std::ops::RangeInclusive<i64> = 68..=9_216;
+
+/// A bridge of the router's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WantedBridge {
+    /// The row of Bridge.
+    pub(super) of: String,
+    /// What `bridge add` and `set` say behind its name.
+    pub(super) settings: String,
+    /// What they say of each controller.
+    pub(super) controllers: Vec<String>,
+    /// Its ports, with what `bridge join` says behind their names.
+    pub(super) members: BTreeMap<String, String>,
+}
+
+/// A port of the router's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WantedPort {
+    /// The row of Interface.
+    pub(super) of: String,
+    /// What `port add` says behind its name.
+    pub(super) add: String,
+    /// The port that it is a part of.
+    pub(super) parent: Option<String>,
+    /// What it receives is held to this.
+    pub(super) police_in: Option<String>,
+    /// What becomes of what it sends.
+    pub(super) treatment: Treatment,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) bridges: BTreeMap<String, WantedBridge>,
+    pub(super) ports: BTreeMap<String, WantedPort>,
+    /// The numbers of interfaces, by their rows.
+    pub(super) numbers: BTreeMap<String, u16>,
+    /// Which port of the router's an interface is.
+    pub(super) interfaces: BTreeMap<String, String>,
+    /// The numbers by which controllers know bridges.
+    pub(super) datapaths: BTreeMap<String, String>,
+    /// What is wrong with rows of Interface: the interface is not there, or not all that it says.
+    pub(super) faults: BTreeMap<String, String>,
+    /// What is wrong with rows of Bridge and Controller.
+    pub(super) others: BTreeSet<String>,
+}
+
+/// Where bridges have their sockets, and which devices there are.
+pub(super) struct Machine<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) devices: &'a BTreeSet<String>,
+}
+
+/// What the rows ask for.
+pub(super) fn wanted(rows: &Rows, machine: &Machine<'_>) -> Wanted {
+    let mut wanted = Wanted::default();
+    let root = rows.table("Open_vSwitch").next();
+    if let Some((_, root)) = root {
+        let mut bridges: Vec<_> = rows.named(root, "bridges", "Bridge").collect();
+        bridges.sort_by_key(|(_, bridge)| bridge.text("name"));
+        for (uuid, bridge) in bridges {
+            if let Err(why) = wanted.add_bridge(rows, uuid, bridge, machine) {
+                wanted.others.insert(why);
+            }
+        }
+    }
+    wanted
+}
+
+impl Wanted {
+    fn add_bridge(
+        &mut self,
+        rows: &Rows,
+        uuid: &str,
+        bridge: &Row,
+        machine: &Machine<'_>,
+    ) -> Result<(), String> {
+        let name = bridge.text("name").unwrap_or_default();
+        BridgeName::from_text(name)
+            .map_err(|_| format!("bridge `{name}` is not {}", BridgeName::EXPECTED))?;
+        let mac = mac_of(bridge, uuid);
+        let (settings, datapath) = settings(name, bridge, &mac, machine)?;
+        let mut made = WantedBridge { of: uuid.to_owned(), settings, ..WantedBridge::default() };
+        for (_, controller) in rows.named(bridge, "controller", "Controller") {
+            match controller_words(controller) {
+                Ok(words) => made.controllers.push(words),
+                Err(why) => drop(self.others.insert(format!("{name}: {why}"))),
+            }
+        }
+        made.controllers.sort();
+        self.datapaths.insert(uuid.to_owned(), datapath);
+
+        // Those with a number first keep it.
+        let mut interfaces = Vec::new();
+        for (_, port) in rows.named(bridge, "ports", "Port") {
+            let of_port: Vec<_> = rows.named(port, "interfaces", "Interface").collect();
+            for (uuid, interface) in &of_port {
+                let bond = (of_port.len() > 1).then_some("bonds are not made here");
+                interfaces.push((*uuid, *interface, port, bond));
+            }
+        }
+        interfaces.sort_by_key(|(uuid, interface, ..)| (interface.text("name"), *uuid));
+        let numbers = numbers(name, &interfaces);
+        let mut tags = BTreeMap::new();
+        for (uuid, interface, port, bond) in interfaces {
+            let made = match bond {
+                Some(why) => Err(why.to_owned()),
+                None => self.add_port(rows, name, (uuid, interface, port), &mac, machine),
+            };
+            match (made, numbers.get(uuid)) {
+                (Ok((port, vlans)), Some(number)) => {
+                    self.numbers.insert(uuid.to_owned(), *number);
+                    self.interfaces.insert(uuid.to_owned(), port.clone());
+                    tags.insert(port, (vlans, *number));
+                }
+                (Ok(_), None) => self.fault(uuid, "no number is free"),
+                (Err(why), _) => self.fault(uuid, why),
+            }
+        }
+        self.lay_out(name, made, &tags);
+        Ok(())
+    }
+
+    fn fault(&mut self, interface: &str, why: impl Into<String>) {
+        self.faults.entry(interface.to_owned()).or_insert(why.into());
+    }
+
+    /// A port as its interface says, and which VLANs it is in.
+    fn add_port(
+        &mut self,
+        rows: &Rows,
+        bridge: &str,
+        (uuid, interface, port): (&str, &Row, &Row),
+        mac: &str,
+        machine: &Machine<'_>,
+    ) -> Result<(String, Vlans), String> {
+        let name = interface.text("name").unwrap_or_default();
+        PortName::from_text(name).map_err(|_| format!("`{name}` is not {}", PortName::EXPECTED))?;
+        if self.ports.contains_key(name) {
+            return Err(format!("another interface is called {name}"));
+        }
+        let mut add = kind_words(name, interface, machine)?;
+        if name == bridge {
+            add.push_str(&format!(" mac {mac}"));
+        } else if let Some(mac) = interface.text("mac") {
+            let read = wire_mac(mac).ok_or(format!("mac is `{mac}`, not a MAC address"))?;
+            add.push_str(&format!(" mac {read}"));
+        }
+        if let Some(mtu) = interface.whole("mtu_request") {
+            if !MTU.contains(&mtu) {
+                return Err(format!("mtu_request is {mtu}, not 68 to 9216"));
+            }
+            add.push_str(&format!(" mtu {mtu}"));
+        }
+        let vlans = Vlans::read(port)?;
+        let mut made = WantedPort { of: uuid.to_owned(), add, ..WantedPort::default() };
+        match qos::police_in(interface) {
+            Ok(words) => made.police_in = words,
+            Err(why) => self.fault(uuid, why),
+        }
+        for (_, qos) in rows.named(port, "qos", "QoS") {
+            match qos::treatment(name, qos, rows) {
+                Ok(treatment) => made.treatment = treatment,
+                Err(why) => self.fault(uuid, why),
+            }
+        }
+        self.ports.insert(name.to_owned(), made);
+        Ok((name.to_owned(), vlans))
+    }
+
+    /// The bridges of a bridge: itself, and one for each VLAN that a port names.
+    fn lay_out(&mut self, name: &str, made: WantedBridge, tags: &BTreeMap<String, (Vlans, u16)>) {
+        let vlans = tags.iter().map(|(port, (vlans, _))| (port.clone(), vlans.clone())).collect();
+        for (vlan, parts) in vlans::lay_out(&vlans) {
+            let bridge = vlans::bridge_of(name, vlan);
+            if BridgeName::from_text(&bridge).is_err() {
+                self.others.insert(format!("bridge `{bridge}` is not {}", BridgeName::EXPECTED));
+                continue;
+            }
+            let mut members = BTreeMap::new();
+            for part in parts {
+                let member = vlans::part_name(&part);
+                let (parent, tag) = part;
+                let of = self.ports.get(&parent).map(|it| it.of.clone()).unwrap_or_default();
+                if let Some(tag) = tag {
+                    if PortName::from_text(&member).is_err() {
+                        self.fault(&of, format!("`{member}` is not {}", PortName::EXPECTED));
+                        continue;
+                    }
+                    let add = format!("vlan parent {parent} vlan {tag}");
+                    let port = WantedPort {
+                        of,
+                        add,
+                        parent: Some(parent.clone()),
+                        ..WantedPort::default()
+                    };
+                    self.ports.insert(member.clone(), port);
+                }
+                let number = tags.get(&parent).filter(|_| vlan == 0).map(|(_, number)| number);
+                members
+                    .insert(member, number.map_or_else(String::new, |it| format!("number {it}")));
+            }
+            let bridge_of_vlan = match vlan {
+                0 => WantedBridge { members, ..made.clone() },
+                _ => WantedBridge { of: made.of.clone(), members, ..WantedBridge::default() },
+            };
+            self.bridges.insert(bridge, bridge_of_vlan);
+        }
+    }
+}
+
+/// What `port add` says of what stands behind an interface.
+fn kind_words(name: &str, interface: &Row, machine: &Machine<'_>) -> Result<String, String> {
+    let options = interface.get("options").pairs();
+    let address = |key: &str| match options.get(key).map(|text| text.parse::<IpAddr>()) {
+        Some(Ok(address)) => Ok(address),
+        Some(Err(_)) => Err(format!("options:{key} is not an IP address")),
+        None => Err(format!("options:{key} is missing")),
+    };
+    let key = |most: u32| match options.get("key").map(|text| text.parse::<u32>()) {
+        None => Ok(None),
+        Some(Ok(key)) if key <= most => Ok(Some(key)),
+        Some(_) => Err("options:key is no number of a tunnel".to_owned()),
+    };
+    match interface.text("type") {
+        None | Some("system") => match machine.devices.contains(name) {
+            true => Ok(format!("af_packet device {name}")),
+            // As Open vSwitch says it.
+            false => Err(format!("could not open network device {name} (No such device)")),
+        },
+        Some("internal" | "tap") => Ok(format!("tap device {name}")),
+        Some("vxlan") => {
+            let (local, remote) = (address("local_ip")?, address("remote_ip")?);
+            let vni = key(0xff_ffff)?.unwrap_or(0);
+            let mut words = format!("vxlan vni {vni} local {local} remote {remote}");
+            if let Some(port) = options.get("dst_port") {
+                let port: u16 = port.parse().map_err(|_| "options:dst_port is no port")?;
+                words.push_str(&format!(" udp_port {port}"));
+            }
+            Ok(words)
+        }
+        Some("gre") => {
+            let (local, remote) = (address("local_ip")?, address("remote_ip")?);
+            let key = key(u32::MAX)?.map(|key| format!(" key {key}")).unwrap_or_default();
+            Ok(format!("gre local {local} remote {remote}{key}"))
+        }
+        Some(kind) => {
+            Err(format!("could not open network device {name} (type {kind} is not done here)"))
+        }
+    }
+}
+
+/// What is said of a bridge, and the number by which controllers know it.
+fn settings(
+    name: &str,
+    bridge: &Row,
+    mac: &str,
+    machine: &Machine<'_>,
+) -> Result<(String, String), String> {
+    let fail_mode = match bridge.text("fail_mode") {
+        None | Some("standalone") => "standalone",
+        Some("secure") => "secure",
+        Some(other) => return Err(format!("{name}: fail_mode `{other}`")),
+    };
+    let other = bridge.get("other_config").pairs();
+    let digits: String = mac.split(':').collect();
+    let datapath = match other.get("datapath-id").map(|id| id.trim_start_matches("0x")) {
+        Some(id) if id.len() <= 16 && id.bytes().all(|it| it.is_ascii_hexdigit()) => {
+            format!("{id:0>16}").to_ascii_lowercase()
+        }
+        Some(id) => return Err(format!("{name}: datapath-id `{id}` is no number of 64 bits")),
+        None => format!("0000{digits}"),
+    };
+    let socket = machine.folder.join(format!("{name}.mgmt"));
+    let socket = socket.to_str().filter(|text| !text.contains(char::is_whitespace));
+    let socket = socket.ok_or("the folder of sockets has a name that is none here")?;
+    let mut words =
+        format!("mode flow management {socket} fail_mode {fail_mode} datapath {datapath}");
+    let age = other.get("mac-aging-time").map(|text| text.parse::<u64>());
+    if let Some(seconds) = age {
+        let seconds = seconds.map_err(|_| format!("{name}: mac-aging-time is no number"))?;
+        words.push_str(&format!(" ageing {}s", seconds.clamp(1, 7200)));
+    }
+    let most = other.get("mac-table-size").map(|text| text.parse::<u64>());
+    if let Some(most) = most {
+        let most = most.map_err(|_| format!("{name}: mac-table-size is no number"))?;
+        words.push_str(&format!(" mac_limit {}", most.clamp(10, 1_000_000)));
+    }
+    Ok((words, datapath))
+}
+
+/// What is said of a controller.
+fn controller_words(controller: &Row) -> Result<String, String> {
+    let target = controller.text("target").unwrap_or_default();
+    let read = Target::from_text(target)
+        .map_err(|refusal| refusal.message.unwrap_or(format!("controller `{target}`")))?;
+    let seconds =
+        |column: &str| controller.whole(column).map(|ms| ms.clamp(1_000, 3_600_000) / 1_000);
+    let mut words = read.text();
+    if let Some(backoff) = seconds("max_backoff") {
+        words.push_str(&format!(" max_backoff {backoff}s"));
+    }
+    if let Some(probe) = seconds("inactivity_probe") {
+        words.push_str(&format!(" probe {probe}s"));
+    }
+    Ok(words)
+}
+
+fn wire_mac(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let is_octet = |part: &&str| part.len() == 2 && u8::from_str_radix(part, 16).is_ok();
+    (parts.len() == 6 && parts.iter().all(is_octet)).then(|| text.to_ascii_lowercase())
+}
+
+/// A bridge's own address: what its row says, or one of its own, of its row.
+fn mac_of(bridge: &Row, uuid: &str) -> String {
+    let said = bridge.get("other_config").pairs().get("hwaddr").and_then(|text| wire_mac(text));
+    said.unwrap_or_else(|| {
+        let digits: Vec<char> = uuid.chars().filter(char::is_ascii_hexdigit).collect();
+        let octet = |at: usize| match digits.get(2 * at..2 * at + 2) {
+            Some([high, low]) => format!("{high}{low}").to_ascii_lowercase(),
+            _ => "00".to_owned(),
+        };
+        let octets: Vec<String> = (0..5).map(octet).collect();
+        format!("02:{}", octets.join(":"))
+    })
+}
+
+type Interface<'a> = (&'a str, &'a Row, &'a Row, Option<&'static str>);
+
+/// The numbers of a bridge's interfaces: its own, those that are asked for, those that they had,
+/// the lowest that are free.
+fn numbers<'a>(bridge: &str, interfaces: &[Interface<'a>]) -> BTreeMap<&'a str, u16> {
+    let mut found: BTreeMap<&str, u16> = BTreeMap::new();
+    let mut used = BTreeSet::new();
+    let mut give = |uuid: &'a str, number: u16, found: &mut BTreeMap<&'a str, u16>| {
+        if !found.contains_key(uuid) && used.insert(number) {
+            found.insert(uuid, number);
+        }
+    };
+    for (uuid, interface, ..) in interfaces {
+        if interface.text("name") == Some(bridge) {
+            give(uuid, LOCAL, &mut found);
+        }
+    }
+    for column in ["ofport_request", "ofport"] {
+        for (uuid, interface, ..) in interfaces {
+            if let Some(number) =
+                interface.whole(column).filter(|it| (1..=MOST_NUMBER).contains(it))
+            {
+                give(uuid, number as u16, &mut found);
+            }
+        }
+    }
+    let mut free = 1..=MOST_NUMBER as u16;
+    for (uuid, ..) in interfaces {
+        while !found.contains_key(uuid) {
+            let Some(number) = free.next() else { break };
+            give(uuid, number, &mut found);
+        }
+    }
+    found
+}

@@ -1,0 +1,43 @@
+//! What can be wrong with a server, or with what it says.
+
+use std::io;
+
+/// See the module.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It cannot be reached, or went.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It closed the connection.
+    #[error("the database's server went")]
+    Gone,
+    /// It says nothing, not even when it is asked.
+    #[error("the database's server said nothing for {0} s")]
+    Silent(u64),
+    /// What it says is no message.
+    #[error("the database's server said what is no message: {0}")]
+    Malformed(String),
+    /// More than is taken.
+    #[error("the database's server said more than {0} bytes at once")]
+    TooLong(usize),
+    /// It refuses what was asked.
+    #[error("the database's server refused {method}: {why}")]
+    Refused {
+        /// What was asked.
+        method: String,
+        /// What it said.
+        why: String,
+    },
+    /// Not a place that a server can be at.
+    #[error("`{0}` is no database: expected unix:FILE or tcp:ADDRESS:PORT")]
+    Target(String),
+}
+
+/// At most so much of something that is wrong is told.
+pub(crate) fn excerpt(text: &str) -> String {
+    let mut short: String = text.chars().take(80).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

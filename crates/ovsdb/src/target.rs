@@ -1,0 +1,123 @@
+//! Where a database's server is, and the way there.
+
+use crate::fault::Fault;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// How long a connection may take to be made.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where it is, as Open vSwitch writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A socket on this machine.
+    Unix(PathBuf),
+    /// Another machine, perhaps.
+    Tcp(SocketAddr),
+}
+
+impl FromStr for Target {
+    type Err = Fault;
+
+    fn from_str(text: &str) -> Result<Self, Fault> {
+        let wrong = || Fault::Target(text.to_owned());
+        match text.split_once(':') {
+            Some(("unix", path)) if !path.is_empty() => Ok(Self::Unix(path.into())),
+            Some(("tcp", address)) => address.parse().map(Self::Tcp).map_err(|_| wrong()),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => write!(f, "unix:{}", path.display()),
+            Self::Tcp(address) => write!(f, "tcp:{address}"),
+        }
+    }
+}
+
+/// The way there.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Target {
+    pub(crate) fn connect(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Self::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
+            Self::Tcp(address) => {
+                let stream = TcpStream::connect_timeout(address, PATIENCE)?;
+                stream.set_nodelay(true)?;
+                Stream::Tcp(stream)
+            }
+        })
+    }
+}
+
+impl Stream {
+    /// Reads, but waits no longer than so long: none where nothing came.
+    pub(crate) fn read_within(
+        &mut self,
+        into: &mut [u8],
+        time: Duration,
+    ) -> io::Result<Option<usize>> {
+        // A time of 0 would be for ever.
+        let time = Some(time.max(Duration::from_millis(1)));
+        let read = match self {
+            Self::Unix(it) => it.set_read_timeout(time).and_then(|()| it.read(into)),
+            Self::Tcp(it) => it.set_read_timeout(time).and_then(|()| it.read(into)),
+        };
+        match read {
+            Ok(count) => Ok(Some(count)),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock
+                        | io::ErrorKind::TimedOut
+                        | io::ErrorKind::Interrupted
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn write(&mut self, bytes: &[u8], time: Duration) -> io::Result<()> {
+        match self {
+            Self::Unix(it) => {
+                it.set_write_timeout(Some(time))?;
+                it.write_all(bytes)
+            }
+            Self::Tcp(it) => {
+                it.set_write_timeout(Some(time))?;
+                it.write_all(bytes)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_read_back_and_others_are_told() {
+        for text in ["unix:/run/db.sock", "tcp:127.0.0.1:6640", "tcp:[::1]:6640"] {
+            assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
+        }
+        for text in ["", "unix:", "tcp:host:1", "ssl:1.2.3.4:1", "/run/db.sock"] {
+            let told = text.parse::<Target>().unwrap_err().to_string();
+            assert!(told.starts_with(&format!("`{text}` is no database")), "{told}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Open vSwitch's own database and ovs-vsctl, and `volley ovs` in place of its daemon: bridges and ports as it says, numbers, counters and
+# errors written back, and all of it again when database, router or `volley ovs` is started anew.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ovsdb.bash"
+
+# A bridge, its own port with an address, ports with numbers; what is not there is an error of its row.
+vs add-br br0 -- add-port br0 v1 -- add-port br0 v2 -- set Interface v2 ofport_request=7
+pings "$a" 10.0.9.2
+column Interface v1 ofport 1 && column Interface v2 ofport 7 && column Interface br0 ofport 65534
+column Interface v1 link_state up
+ip -n "$r" addr add 10.0.9.100/24 dev br0
+ip -n "$r" link set br0 up
+until_true pings "$a" 10.0.9.100
+ovs-ofctl show "unix:$work/br0.mgmt" | has '7(v2)'
+counted() { [ "$(vs get Interface v1 statistics:rx_packets)" -ge 6 ]; }
+until_true counted
+vs add-port br0 nosuch 2>"$work/told" || true
+has "could not open network device nosuch (No such device)" "$work/told"
+column Interface nosuch ofport -1
+vs del-port br0 nosuch
+vs set Interface v2 type=erspan
+column Interface v2 error '.*type erspan is not done here.*'
+vs set Interface v2 type=system
+until_true pings "$a" 10.0.9.2
+ends 1 vs add-br br0 2>"$work/told"
+has 'cannot create a bridge named br0 because a bridge named br0 already exists' "$work/told"
+
+# Everything is started anew, in turn.
+kill $db && wait $db || true
+database
+vs add-port br0 v3 -- set-fail-mode br0 secure
+! pings "$a" 10.0.9.2 >/dev/null || exit 1
+vs del-fail-mode br0
+until_true pings "$a" 10.0.9.3
+kill -9 "${daemons[0]}"
+wait "${daemons[0]}" 2>/dev/null || true
+router router
+until_true is 'map(.name) | join(" ")' 'br0 v1 v2 v3' ports
+until_true pings "$a" 10.0.9.2
+kill $ovs && wait $ovs || true
+follow
+vs set-controller br0 tcp:127.0.0.1:6653
+is '.[0].target' tcp:127.0.0.1:6653 controllers
+vs --columns=is_connected list Controller | has false
+
+# Nothing is left of what goes.
+vs del-port v3 -- del-port v2
+until_true is 'map(.name) | join(" ")' 'br0 v1' ports
+vs del-br br0
+is length 0 ports && is length 0 bridge
+echo "ok $name"
