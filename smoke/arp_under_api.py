@@ -156,7 +156,8 @@ def bodies():
     }
 
 
-ASKED = {"/v1/lookup/{address}": ["/v1/lookup/100.0.1.1"], "/v1/graph/drawing": [f"/v1/graph/drawing?format={it}" for it in ("text", "dot", "svg")]}
+ASKED = {"/v1/lookup/{address}": ["/v1/lookup/100.0.1.1"], "/v1/explain": ["/v1/explain?packet=in%20p1%20ip%20dst%20100.0.1.1%20/%20udp"],
+         "/v1/graph/drawing": [f"/v1/graph/drawing?format={it}" for it in ("text", "dot", "svg")]}
 
 
 def walk(path, device, own, router):

@@ -20,6 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
     icmp(bytes);
     writing(&with_checksum(bytes));
     capture(bytes);
+    packet_words(bytes);
     let _ = describe::frame(bytes).to_string();
     let _ = describe::packet(bytes).to_string();
     let _ = str::from_utf8(bytes).map(str::parse::<MacAddr>);
@@ -163,5 +164,24 @@ fn capture(bytes: &[u8]) {
     let mut record = pcap::Record::default();
     while let Ok(true) = reader.read(&mut record) {
         assert!(record.bytes.len() <= bytes.len());
+    }
+}
+
+/// Words of a packet: refused with a reason, or a frame that says the same in hexadecimal.
+fn packet_words(bytes: &[u8]) {
+    let unsaid = craft::Unsaid {
+        destination_mac: MacAddr([2, 0, 0, 0, 0, 1]),
+        source_mac: MacAddr([2, 0, 0, 0, 0, 2]),
+        source4: [192, 0, 2, 2].into(),
+        source6: 0xfe.into(),
+    };
+    let Ok(text) = str::from_utf8(bytes) else { return };
+    match craft::Words::read(text).and_then(|words| words.frame(&unsaid)) {
+        Ok(frame) => {
+            let hex: String = frame.iter().map(|octet| format!("{octet:02x}")).collect();
+            let again = craft::Words::read(&format!("in p1 hex {hex}")).expect("octets are words");
+            assert_eq!(again.frame(&unsaid), Ok(frame));
+        }
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

@@ -24,6 +24,7 @@ mod edits;
 mod error;
 mod events;
 mod exec;
+mod explain;
 mod kept;
 mod mac;
 mod manual;

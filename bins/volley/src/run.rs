@@ -47,7 +47,7 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
     if let Some(verb) = QosVerb::of(matches) {
         return verb?.run(session);
     }
-    if let Some(wanted) = Wanted::of(matches) {
+    if let Some(wanted) = Wanted::of(matches)? {
         return match wanted.watch {
             Some(seconds) => watch::watch(session, &wanted, seconds),
             None => wanted.run(session),

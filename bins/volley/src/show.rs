@@ -9,6 +9,7 @@ use control::view::{self, Flag, Kind, Shows, Style, View, Visitor};
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
+use crate::explain;
 use crate::session::Session;
 
 /// A view as a command has it.
@@ -93,7 +94,7 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// The view that the matches ask for, if they ask for one.
-    pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
+    pub(crate) fn of(matches: &ArgMatches) -> Result<Option<Self>, CliError> {
         let (mut words, mut matches) = (Vec::new(), matches);
         while let Some((word, below)) = matches.subcommand() {
             words.push(word);
@@ -103,10 +104,12 @@ impl Wanted {
             list if list == "route list" => "show routes".to_owned(),
             command => command,
         };
-        let shown = every().into_iter().find(|shown| shown.command == command)?;
+        let Some(shown) = every().into_iter().find(|shown| shown.command == command) else {
+            return Ok(None);
+        };
         let watch = matches.try_get_one::<u64>("watch").ok().flatten().copied();
         let all = matches.try_get_one::<bool>("all").ok().flatten().copied().unwrap_or_default();
-        Some(Self { path: shown.path_of(matches), watch, all, shown })
+        Ok(Some(Self { path: shown.path_of(matches)?, watch, all, shown }))
     }
 
     /// Shows it once.
@@ -154,15 +157,22 @@ impl Shown {
     fn grammar(&self, name: &'static str) -> Command {
         let all = Arg::new("all").long("all").action(ArgAction::SetTrue);
         let all = self.has_idle.then(|| all.help("In tables also what nothing came to"));
-        Command::new(name).about(self.about).args(self.flags.iter().map(argument)).args(all)
+        let flags = self.flags.iter().flat_map(|flag| match flag.kind {
+            Kind::Words => explain::arguments(argument(flag)).into(),
+            _ => vec![argument(flag)],
+        });
+        Command::new(name).about(self.about).args(flags).args(all)
     }
 
-    fn path_of(&self, matches: &ArgMatches) -> String {
+    fn path_of(&self, matches: &ArgMatches) -> Result<String, CliError> {
         let (mut path, mut given) = (self.path.to_owned(), Map::new());
         for flag in &self.flags {
             let mut values = matches.try_get_raw(&flag.name).ok().flatten();
             let value = values.as_mut().and_then(Iterator::next);
-            let value = value.map(|value| value.to_string_lossy().into_owned());
+            let value = match flag.kind {
+                Kind::Words => explain::said(matches, &flag.name)?,
+                _ => value.map(|value| value.to_string_lossy().into_owned()),
+            };
             match value {
                 Some(value) if flag.in_path => {
                     path = path.replace(&format!("{{{}}}", flag.name), &value);
@@ -172,18 +182,22 @@ impl Shown {
                 None => {}
             }
         }
-        path + &view::query(&given)
+        Ok(path + &view::query(&given))
     }
 }
 
 fn argument(flag: &Flag) -> Arg {
     let argument = Arg::new(&flag.name).help(&flag.help).value_name(&flag.value);
     let argument = match &flag.kind {
-        Kind::Text => argument,
+        Kind::Text | Kind::Words => argument,
         Kind::Word(words) => argument.value_parser(PossibleValuesParser::new(words)),
         Kind::Number(_) => argument.value_parser(value_parser!(u64)),
         Kind::Address => argument.value_parser(value_parser!(IpAddr)),
         Kind::Switch => argument.action(ArgAction::SetTrue),
     };
-    if flag.in_path { argument.required(true) } else { argument.long(&flag.name) }
+    match (flag.in_path, &flag.kind) {
+        (true, _) => argument.required(true),
+        (false, Kind::Words) => argument,
+        (false, _) => argument.long(&flag.name),
+    }
 }

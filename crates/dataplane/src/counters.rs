@@ -1,7 +1,7 @@
 //! What the workers counted, added up.
 
 use crate::start::Dataplane;
-use nodes::tables::{NextHopCounters, TwinClass, is_outbound};
+use nodes::tables::{DroppedPacket, NextHopCounters, TwinClass, is_outbound};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -182,6 +182,15 @@ impl Dataplane {
             sum(&mut totals.limited, &row.limited);
         }
         totals
+    }
+
+    /// The last packets that workers dropped, with the numbers of their workers and reasons.
+    pub fn last_dropped(&self) -> Vec<(usize, u16, DroppedPacket)> {
+        let of = |(worker, slot): (usize, &crate::start::WorkerSlot)| {
+            let read = slot.setup.dropped.read().into_iter();
+            read.map(move |(reason, packet)| (worker, reason, packet))
+        };
+        self.workers.iter().enumerate().flat_map(of).collect()
     }
 
     /// Every drop there was of one interface's packets.

@@ -9,6 +9,7 @@
 
 mod counters;
 mod ports;
+mod rehearsal;
 mod shaping;
 mod start;
 
@@ -16,5 +17,6 @@ pub use counters::{
     BridgedTotals, DropCount, InterfaceTotals, MirroredTotals, NodeTotals, TwinnedTotals,
 };
 pub use ports::PortQueues;
+pub use rehearsal::{LONGEST_FRAME, Rehearsal, RehearsalError, Rehearsed, Stage};
 pub use shaping::{ShapingError, Waiting};
 pub use start::{Dataplane, DataplaneError, Settings, Threads};

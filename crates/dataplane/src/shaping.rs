@@ -46,7 +46,7 @@ pub struct Waiting<'a> {
 impl Dataplane {
     /// Whether packets for this port wait in a scheduler.
     pub fn is_shaped(&self, port: u16) -> bool {
-        self.shaped.contains(&port)
+        self.shaped.contains_key(&port)
     }
 
     /// Shapes a port, or changes how: says what became of the packets that waited. `spent`: a port
@@ -79,7 +79,7 @@ impl Dataplane {
             self.workers[worker].write(ShapeLetter::HandOver(Box::new(way)));
             self.wait_until_read(worker, waiting)?;
         }
-        self.shaped.insert(port);
+        self.shaped.insert(port, config.clone());
         self.mark_rows(port, true);
         Ok(outcome.packets)
     }

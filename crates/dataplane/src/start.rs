@@ -12,12 +12,12 @@ use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, 
 use nodes::port::Shaped;
 use nodes::tables::{
     Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, IcmpLimits, Injector, Interface,
-    Interfaces, Ip4Rules, Lisp, NextHopCounters, Punts, Reception, Setup, Shared, Stations, ToTwin,
-    TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
+    Interfaces, Ip4Rules, LastDropped, Lisp, NextHopCounters, Punts, Reception, Setup, Shared,
+    Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
-use sched::WaitingRoom;
-use std::collections::BTreeSet;
+use sched::{Config, WaitingRoom};
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -175,8 +175,9 @@ pub struct Dataplane {
     /// The time that flows count by.
     pub flow_clock: FlowClock,
     pub(crate) workers: Vec<WorkerSlot>,
-    /// Ports with a scheduler.
-    pub(crate) shaped: BTreeSet<u16>,
+    /// Ports with a scheduler, and what that was made by.
+    pub(crate) shaped: BTreeMap<u16, Config>,
+    pub(crate) readers: Arc<Quiescence>,
     local: Option<Worker>,
     twin_packets: Option<Receiver<ToTwin>>,
 }
@@ -262,7 +263,8 @@ impl Dataplane {
             flow_bridges: Arc::new(Mutex::new(flow_bridges)),
             flow_clock,
             workers: Vec::new(),
-            shaped: BTreeSet::new(),
+            shaped: BTreeMap::new(),
+            readers: Arc::clone(&readers),
             local: None,
             twin_packets: Some(twin_packets),
         };
@@ -275,6 +277,7 @@ impl Dataplane {
             let setup = Setup {
                 shared: shared.clone(),
                 counters: Arc::new(WorkerCounters::new(&dataplane.layout.reasons)),
+                dropped: Arc::new(LastDropped::new(&dataplane.layout.reasons)),
                 next_hops: Arc::new(NextHopCounters::new(settings.adjacencies)?),
                 flow: Default::default(),
                 rx: Arc::default(),
@@ -352,7 +355,7 @@ impl Dataplane {
     /// Puts and removes interface rows, all at once for the workers.
     pub fn set_interfaces(&mut self, mut rows: Vec<(u16, Option<Interface>)>) {
         for row in rows.iter_mut().filter_map(|(_, row)| row.as_mut()) {
-            row.put(self.shaped.contains(&row.port).then_some(Shaped));
+            row.put(self.shaped.contains_key(&row.port).then_some(Shaped));
         }
         let table = self.interfaces.with_rows(rows);
         self.interfaces.set(table);

@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::FibError;
+use crate::onlooker::only_looks;
 use crate::pages::{PageSize, PagedArray, Zeroed};
 use crate::quiesce::{Quiescence, Retired};
 
@@ -162,10 +163,10 @@ impl AdjacencyEntry {
         Ipv6Addr::from_bits(word(4) << 64 | word(5)).to_canonical()
     }
 
-    /// A packet leaves by it.
+    /// A packet leaves by it; one of who only looks does not count.
     #[inline(always)]
     pub fn mark_used(&self) {
-        if self.words[USED].load(Ordering::Relaxed) == 0 {
+        if self.words[USED].load(Ordering::Relaxed) == 0 && !only_looks() {
             self.words[USED].store(1, Ordering::Relaxed);
         }
     }
@@ -364,6 +365,18 @@ mod tests {
             assert_eq!(fields.state(), AdjacencyState::Incomplete);
             assert_eq!(entry.next_hop(), next_hop.parse::<IpAddr>().unwrap());
         }
+    }
+
+    #[test]
+    fn who_only_looks_uses_nothing() {
+        let (table, _readers) = table(1);
+        let id = table.allocate(&towards("192.0.2.1")).unwrap();
+        let looking = crate::Onlooker::new();
+        table.entry(id).unwrap().mark_used();
+        assert!(!table.take_used(id));
+        drop(looking);
+        table.entry(id).unwrap().mark_used();
+        assert!(table.take_used(id));
     }
 
     #[test]

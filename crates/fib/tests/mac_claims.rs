@@ -26,6 +26,13 @@ mod prefetch {
     pub(crate) fn prefetch<T>(_: *const T, _: usize) {}
 }
 
+/// All learn here, and nobody only looks.
+mod onlooker {
+    pub(crate) fn only_looks() -> bool {
+        false
+    }
+}
+
 /// Stands in for the mapped memory, which the model checker cannot see into.
 mod pages {
     use crate::FibError;

@@ -258,6 +258,9 @@ impl Graph {
         }
         let emitted = self.emitted.frame.len();
         if emitted != 0 {
+            if self.observer.is_active() {
+                self.observer.emitted(slot, &mut self.emitted);
+            }
             let full = core::mem::replace(&mut self.emitted.frame, self.mover.empty_frame());
             self.mover.forward(full, &mut self.emitted.exits, None, edges, counters);
         }

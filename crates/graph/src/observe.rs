@@ -2,6 +2,7 @@
 
 use crate::capture::{CaptureRequest, Captured};
 use crate::clock::tsc;
+use crate::context::Emitted;
 use crate::exit::ExitIndex;
 use crate::trace::{TRACE_BYTES, TraceRecord, TraceRequest};
 use packet::{ExitBytes, Frame, PacketView};
@@ -13,6 +14,8 @@ pub struct Observer {
     request: Option<TraceRequest>,
     given: u32,
     records: Option<SyncSender<TraceRecord>>,
+    /// What nodes make is followed, too.
+    follows_made: bool,
     captures: Vec<CaptureRequest>,
     /// Of the call under way: the traced packets as the node will see them, and its start.
     seen: Vec<(usize, TraceRecord)>,
@@ -30,6 +33,14 @@ impl Observer {
     /// records, never packets). Ends what was followed before.
     pub fn start_trace(&mut self, request: TraceRequest, into: SyncSender<TraceRecord>) {
         (self.request, self.given, self.records) = (Some(request), 0, Some(into));
+        self.follows_made = false;
+    }
+
+    /// Follows every packet from now on, those too that nodes make: each gets a number of its own,
+    /// and its walk begins with who made it.
+    pub fn follow_all(&mut self, into: SyncSender<TraceRecord>) {
+        self.start_trace(TraceRequest { rx: None, count: u32::MAX }, into);
+        self.follows_made = true;
     }
 
     /// Follows no more packets.
@@ -84,6 +95,23 @@ impl Observer {
         }
     }
 
+    /// What the node in `slot` made in the call that is over.
+    pub(crate) fn emitted(&mut self, slot: usize, emitted: &mut Emitted) {
+        let Some(into) = self.records.as_ref().filter(|_| self.follows_made) else { return };
+        for index in 0..emitted.frame.len() {
+            let mut view = emitted.frame.view(index);
+            if view.trace() == 0 {
+                self.given += 1;
+                view.set_trace(self.given);
+            }
+            let mut record = record(view.trace(), slot, &view);
+            (record.exit, record.made, record.tsc) = (emitted.exits.0[index], true, tsc());
+            // As above.
+            let _lost = into.try_send(record);
+            emitted.frame.mark_traced();
+        }
+    }
+
     /// Numbers the packets that the trace wants among those an input just brought.
     fn choose(&mut self, frame: &mut Frame) {
         let Some(request) = self.request else { return };
@@ -133,6 +161,7 @@ fn record(packet: u32, slot: usize, view: &PacketView<'_>) -> TraceRecord {
         packet,
         slot,
         exit: 0,
+        made: false,
         tsc: 0,
         call_cycles: 0,
         call_packets: 0,

@@ -21,6 +21,8 @@ pub struct TraceRecord {
     pub slot: usize,
     /// Number of the exit it took; 255: the node took the packet.
     pub exit: u8,
+    /// The node made it, and sent it there.
+    pub made: bool,
     /// TSC when the node's call ended.
     pub tsc: u64,
     /// TSC cycles of the call, and how many packets shared them.

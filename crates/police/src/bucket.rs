@@ -54,6 +54,14 @@ impl Bucket {
         }
     }
 
+    /// What [`Bucket::take`] would say.
+    pub(crate) fn would_take(&self, earned: u64, bytes: u64) -> Taken {
+        let spent = self.spent.load(Ordering::Relaxed);
+        let from = spent.max(earned);
+        let most = earned.saturating_add(self.burst_bytes);
+        Taken { fits: from.saturating_add(bytes) <= most, lost_bytes: from - spent }
+    }
+
     #[inline]
     fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
         if old == new {
@@ -89,6 +97,12 @@ impl Excess {
     #[inline]
     pub(crate) fn take(&self, bytes: u64) -> bool {
         self.update(|held| held.checked_sub(bytes))
+    }
+
+    /// Whether there would be `bytes` after `lost` were put in.
+    pub(crate) fn would_take(&self, bytes: u64, lost: u64) -> bool {
+        let held = self.held.load(Ordering::Relaxed);
+        held.saturating_add(lost).min(self.burst_bytes) >= bytes
     }
 
     #[inline]

@@ -128,6 +128,29 @@ impl Policer {
         }
     }
 
+    /// The colour that a packet would have now, as [`Policer::colour`] gives it; nothing is taken
+    /// from the buckets.
+    pub fn would_be(&self, moment: Moment, bytes: u32, before: Colour) -> Colour {
+        let before = if self.colour_aware { before } else { Colour::Green };
+        let bytes = u64::from(bytes);
+        let committed = self.committed.would_take(moment.committed_bytes, bytes);
+        let is_committed = before == Colour::Green && committed.fits;
+        match &self.beyond {
+            _ if before == Colour::Red => Colour::Red,
+            _ if matches!(&self.beyond, Beyond::Peak { bucket, .. }
+                if !bucket.would_take(moment.peak_bytes, bytes).fits) =>
+            {
+                Colour::Red
+            }
+            _ if is_committed => Colour::Green,
+            Beyond::Nothing => Colour::Red,
+            Beyond::Excess(excess) if !excess.would_take(bytes, committed.lost_bytes) => {
+                Colour::Red
+            }
+            Beyond::Excess(_) | Beyond::Peak { .. } => Colour::Yellow,
+        }
+    }
+
     #[inline]
     fn is_committed(&self, moment: Moment, bytes: u64, before: Colour) -> bool {
         before == Colour::Green && self.committed.take(moment.committed_bytes, bytes).fits

@@ -101,6 +101,9 @@ proptest! {
             now += ticks;
             let said = Colour::ALL[before];
             let expected = naive.colour(bytes, if aware { said } else { Colour::Green });
+            // Asking changes nothing, however often.
+            prop_assert_eq!(policer.would_be(policer.at(now), bytes as u32, said), expected);
+            prop_assert_eq!(policer.would_be(policer.at(now), bytes as u32, said), expected);
             prop_assert_eq!(policer.colour(policer.at(now), bytes as u32, said), expected);
         }
     }

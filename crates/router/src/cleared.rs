@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 /// Counters as they stood when they were last cleared.
 #[derive(Default)]
 pub(crate) struct Cleared {
+    /// When that was, by the time-stamp counter.
+    pub(crate) tsc: u64,
     pub(crate) nodes: Vec<NodeTotals>,
     pub(crate) interfaces: HashMap<u16, InterfaceTotals>,
     pub(crate) drops: BTreeMap<(u16, &'static str, String), u64>,

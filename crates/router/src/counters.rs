@@ -14,7 +14,8 @@ use nodes::tables::is_outbound;
 impl Core {
     /// Sets every counter to zero.
     pub(crate) fn clear_counters(&mut self) {
-        self.cleared = Cleared { nodes: self.dataplane.node_totals(None), ..Cleared::default() };
+        let (tsc, nodes) = (graph::tsc(), self.dataplane.node_totals(None));
+        self.cleared = Cleared { tsc, nodes, ..Cleared::default() };
         let next_hops = self.routing.next_hops().into_iter();
         next_hops.for_each(|next_hop| self.clear_next_hop(next_hop.id));
         let rows: Vec<u16> = self.ports.values().flat_map(OpenPort::rows).collect();

@@ -28,6 +28,7 @@ mod ip;
 mod link;
 mod transport;
 mod tunnel;
+mod words;
 
 use std::{marker::PhantomData, net::Ipv4Addr, net::Ipv6Addr};
 
@@ -36,6 +37,7 @@ pub use ip::{Extension, Ipv4, Ipv6};
 pub use link::{Arp, Ethernet, Vlan};
 pub use transport::{Tcp, Udp};
 pub use tunnel::{Gre, Lisp, Vxlan};
+pub use words::{Unsaid, Words, WordsError};
 
 use crate::{MacAddr, checksum, ethernet::ethertype, ip::protocol};
 
@@ -137,6 +139,11 @@ impl<L> Craft<L> {
         }
         inner.resize(inner.len().max(self.pad_to_len), 0);
         inner
+    }
+
+    /// The same, whatever layer was named last.
+    fn any(self) -> Craft<Payload> {
+        Craft { layers: self.layers, pad_to_len: self.pad_to_len, layer: PhantomData }
     }
 
     fn push<M>(mut self, kind: Kind, bytes: Vec<u8>) -> Craft<M> {

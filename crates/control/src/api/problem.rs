@@ -107,6 +107,7 @@ impl From<EngineError> for Refusal {
         let status = match error {
             EngineError::Unknown { .. } => StatusCode::NOT_FOUND,
             EngineError::Conflict(_) => StatusCode::CONFLICT,
+            EngineError::Wrong(_) => StatusCode::UNPROCESSABLE_ENTITY,
         };
         refuse(status, error.to_string())
     }

@@ -187,6 +187,9 @@ pub enum EngineError {
     /// It does not fit what is going on.
     #[error("{0}")]
     Conflict(String),
+    /// It says something that cannot be.
+    #[error("{0}")]
+    Wrong(String),
 }
 
 /// All of it: there is nothing to choose. Parameters are not looked at.

@@ -27,6 +27,8 @@ pub struct Flag {
 pub enum Kind {
     /// Any text.
     Text,
+    /// Any words: all that stand behind the command, without its name.
+    Words,
     /// One of these words.
     Word(Vec<String>),
     /// A number, this or more.
@@ -66,6 +68,7 @@ fn flag(parameter: Parameter) -> Flag {
             (Kind::Word(words.collect()), &parameter.name[..])
         }
         (_, Some(least), _) => (Kind::Number(least as u64), "count"),
+        (.., Some("words")) => (Kind::Words, &parameter.name[..]),
         (.., Some("ipv4")) => (Kind::Address, &parameter.name[..]),
         (.., format) => (Kind::Text, format.unwrap_or(&parameter.name)),
     };

@@ -50,7 +50,7 @@ impl View for Lookup {
 
     fn text(lookup: &Self, style: Style) -> String {
         let matched = match &lookup.route {
-            Some(route) => format!("{} {}, {}", route.brought_by(), route.prefix, route.way()),
+            Some(route) => route.line(),
             None => "no route".to_owned(),
         };
         format!(

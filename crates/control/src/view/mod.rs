@@ -113,6 +113,8 @@ macro_rules! every_view {
             trace: Trace,
             capture: Capture,
             lookup: Lookup,
+            explained: Explained,
+            why_dropped: WhyDropped,
             $($more)*
             ; of the control loop: Turn, ConfigStatus, HistoryEntry,
         }

@@ -136,6 +136,11 @@ impl View for Routes {
 
 impl Route {
     /// Its source, as a table has it.
+    /// The route in one line: who brought it, its prefix, where it leads.
+    pub fn line(&self) -> String {
+        format!("{} {}, {}", self.brought_by(), self.prefix, self.way())
+    }
+
     pub(super) fn brought_by(&self) -> &str {
         match self.source {
             RouteSource::Connected => "connected",

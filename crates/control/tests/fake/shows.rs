@@ -11,6 +11,7 @@ use crate::config::objects::port_filters::Filters;
 use crate::config::objects::port_twin::Twin;
 use crate::config::objects::station::{Station, StationKey};
 use crate::config::objects::vrf::{DEFAULT_NAME, name_of};
+use crate::engine::EngineError;
 use crate::view::{self, All, Answer};
 
 answers! { FakeRouter, router, filter;
@@ -418,6 +419,69 @@ answers! { FakeRouter, router, filter;
         let all: Vec<_> = router.config.stations.iter().map(station).collect();
         let stations = all.iter().take(filter.limit.unwrap_or(usize::MAX)).cloned().collect();
         view::Stations { total: all.len(), stations }
+    },
+    Explained: {
+        let wrong = |error: wire::craft::WordsError| EngineError::Wrong(error.to_string());
+        let words = wire::craft::Words::read(&filter.packet).map_err(wrong)?;
+        let port = words.port.clone().unwrap_or_else(|| "p0".to_owned());
+        router.find_port(Some(&port))?;
+        let unsaid = wire::craft::Unsaid {
+            destination_mac: wire::MacAddr([2, 0, 0, 0, 0, 1]),
+            source_mac: wire::MacAddr([2, 0, 0, 0, 0, 9]),
+            source4: [192, 0, 2, 9].into(),
+            source6: std::net::Ipv6Addr::LOCALHOST,
+        };
+        let frame = words.frame(&unsaid).map_err(wrong)?;
+        let packet = wire::describe::frame(&frame).to_string();
+        let step = |(node, exit, what, said): (&str, &str, &str, &str)| view::ExplainedStep {
+            node: node.to_owned(),
+            exit: exit.to_owned(),
+            meaning: String::new(),
+            detail: packet.clone(),
+            decisions: vec![view::Decision { what: what.to_owned(), said: said.to_owned() }],
+        };
+        let steps = [
+            ("port-rx", "ethernet", "port", "p0, routed in VRF default"),
+            ("ip4-lookup", "rewrite", "route", "static 0.0.0.0/0, via 192.0.2.1"),
+        ];
+        let hex: String = frame.iter().map(|octet| format!("{octet:02x}")).collect();
+        let sent = view::ExplainedFrame {
+            port: "p1".to_owned(),
+            bytes: frame.len() as u32,
+            packet: packet.clone(),
+            hex: hex.clone(),
+        };
+        view::Explained {
+            port,
+            packet: packet.clone(),
+            hex,
+            outcome: "sent by p1".to_owned(),
+            walks: vec![view::ExplainedWalk { number: 1, steps: steps.map(step).into() }],
+            sent: vec![sent],
+            twins: Vec::new(),
+            brings_about: vec!["asks who has 192.0.2.1 on p1".to_owned()],
+        }
+    },
+    WhyDropped: {
+        router.find_port(filter.port.as_deref())?;
+        let packet = view::DroppedPacket {
+            unix_ms: 1_790_000_000_000,
+            age_ms: 1_234,
+            port: Some("p0".to_owned()),
+            to: None,
+            worker: 0,
+            bytes: 98,
+            detail: "IPv4 192.0.2.9 > 10.0.0.1 ttl 64 len 84 [bad checksum]".to_owned(),
+            hex: "0200000000010200000000090800".to_owned(),
+        };
+        vec![view::WhyDropped {
+            node: "ip4-input".to_owned(),
+            reason: "bad-checksum".to_owned(),
+            meaning: "The header checksum is wrong.".to_owned(),
+            help: "Look at the error counters of the links on the way.".to_owned(),
+            packets: router.count(500),
+            last: vec![packet],
+        }]
     },
     Trace: router.trace.clone(),
     Capture: router.capture.clone(),

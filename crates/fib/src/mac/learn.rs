@@ -15,6 +15,7 @@ use super::entry::{Data, MAX_PORT, MacEntry, MacKey};
 use super::line::{Line, SLOTS};
 use super::{MacTable, Sought};
 use crate::FibError;
+use crate::onlooker::only_looks;
 use crate::sync::{Ordering, fence};
 
 /// Marks a slot that a worker gave up; the next sweep takes it.
@@ -97,6 +98,9 @@ impl MacTable {
         if !key.is_station() {
             return Learned::NoStation;
         }
+        if only_looks() {
+            return self.would_learn(key, port, now);
+        }
         if let Some((line, slot)) = self.place_of(key) {
             return self.refresh(self.line(line), slot, port, now);
         }
@@ -107,6 +111,17 @@ impl MacTable {
             self.count_out(key.domain());
             learned
         })
+    }
+
+    /// What learning would come to, for who only looks. That the table has no room is not seen.
+    fn would_learn(&self, key: MacKey, port: u32, now: u32) -> Learned {
+        match self.lookup(key, now) {
+            Some(entry) if entry.port == port & MAX_PORT => Learned::Known,
+            Some(entry) if entry.is_static => Learned::Fixed { on: entry.port },
+            Some(entry) => Learned::Moved { from: entry.port },
+            None if self.is_full(key.domain()) => Learned::DomainFull,
+            None => Learned::New,
+        }
     }
 
     /// The line and slot that hold `key`.

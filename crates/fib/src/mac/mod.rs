@@ -264,13 +264,19 @@ impl MacTable {
         MacMemory { entries: self.len(), capacity: self.capacity, bytes }
     }
 
-    /// Counts one entry more of `domain`, unless there are too many.
-    fn count_in(&self, domain: u16, limited: bool) -> Result<(), Learned> {
+    /// Whether `domain` has as many entries as it may.
+    fn is_full(&self, domain: u16) -> bool {
         let [entries, limit, _] = &self.domains.items()[usize::from(domain)];
         let limit = limit.load(Ordering::Relaxed);
-        if limited && limit != 0 && entries.load(Ordering::Relaxed) >= limit - 1 {
+        limit != 0 && entries.load(Ordering::Relaxed) >= limit - 1
+    }
+
+    /// Counts one entry more of `domain`, unless there are too many.
+    fn count_in(&self, domain: u16, limited: bool) -> Result<(), Learned> {
+        if limited && self.is_full(domain) {
             return Err(Learned::DomainFull);
         }
+        let [entries, ..] = &self.domains.items()[usize::from(domain)];
         if self.entries.fetch_add(1, Ordering::Relaxed) >= self.capacity as u64 {
             self.entries.fetch_sub(1, Ordering::Relaxed);
             return Err(Learned::TableFull);

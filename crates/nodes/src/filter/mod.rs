@@ -14,6 +14,7 @@ mod policing;
 mod ranges;
 mod source;
 mod source_lookup;
+mod verdict_on;
 
 pub use access::{Access, AccessList, Question, WideList};
 pub use judge::{Judge, PacketJudge, Refusal};
@@ -24,6 +25,7 @@ pub use policing::{Exceeds, NamedPolicer, Policed, Policing, Treatment};
 pub use ranges::Ranges;
 pub use source::Source;
 pub use source_lookup::SourceLookup;
+pub use verdict_on::verdict_on;
 
 nodes! {
     allow_input::AllowInput as feature,

@@ -84,7 +84,7 @@ impl Work for Policing {
             run.slots.for_each(|slot| policed.mark.write_at(&mut frame.view(slot), place));
             return;
         };
-        let moment = named.policer.at(context.now_tsc);
+        let (moment, looks) = (named.policer.at(context.now_tsc), fib::only_looks());
         for slot in run.slots {
             let bytes = frame.lengths()[slot];
             let mut packet = frame.view(slot);
@@ -92,7 +92,10 @@ impl Work for Policing {
                 true => colour_of(packet.header(), place == Place::Packet),
                 false => Colour::Green,
             };
-            let colour = named.policer.colour(moment, bytes, before);
+            let colour = match looks {
+                false => named.policer.colour(moment, bytes, before),
+                true => named.policer.would_be(moment, bytes, before),
+            };
             if let Some(counters) = named.counters.get(usize::from(context.worker)) {
                 counters.add(colour, bytes);
             }

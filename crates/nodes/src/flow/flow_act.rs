@@ -221,6 +221,8 @@ impl FlowAct {
             Step::Meter(number) => {
                 let meter = at.bridge.snapshot.meters.get(number);
                 let now_ns = self.clock.now_ns();
+                // Who only looks takes nothing from a meter: to it, all have room.
+                let meter = meter.filter(|_| !fib::only_looks());
                 if meter.is_some_and(|meter| !meter.passes(packet.length(), now_ns)) {
                     return Some(Exit::Metered);
                 }

@@ -109,7 +109,7 @@ impl Node for FlowInput {
             };
             exits.set(slot, exit);
         });
-        if context.now_tsc >= self.flush_tsc {
+        if context.now_tsc >= self.flush_tsc && !fib::only_looks() {
             state.flush(self.clock.now_ns());
             state.retain(|bridge| bridges.get(bridge).is_some());
             self.flush_tsc = context.now_tsc + self.period;

@@ -1,14 +1,29 @@
 //! Frees what nobody wants, and counts why: the cause of an edge to this node is the number of the
-//! exit that led here.
+//! exit that led here. Of each reason it keeps the last few packets, for `volley why-dropped`.
 
-use crate::tables::{Setup, WorkerCounters};
-use graph::{Context, Exits, NoExit, Node};
-use packet::Frame;
+use crate::tables::{DroppedPacket, KEPT_PACKETS, LastDropped, Setup, WorkerCounters};
+use graph::{Context, Exits, NoExit, Node, tsc_hz};
+use packet::{Frame, PacketView};
 use std::sync::Arc;
+
+/// A packet that was kept stays for so long at least, whatever comes after it.
+const KEPT_FOR: u64 = 1_000;
 
 /// See the module.
 pub struct Drop {
     counters: Arc<WorkerCounters>,
+    last: Arc<LastDropped>,
+    /// By reason: when each kept packet came, and which is the oldest.
+    kept: Box<[Kept]>,
+    /// [`KEPT_FOR`], as the time-stamp counter counts.
+    kept_for: u64,
+}
+
+/// When packets of a reason were kept.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    tsc: [u64; KEPT_PACKETS],
+    oldest: usize,
 }
 
 impl Node for Drop {
@@ -18,7 +33,12 @@ impl Node for Drop {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self { counters: Arc::clone(&setup.counters) }
+        Self {
+            counters: Arc::clone(&setup.counters),
+            last: Arc::clone(&setup.dropped),
+            kept: vec![Kept::default(); setup.counters.outbound.len()].into(),
+            kept_for: tsc_hz() * KEPT_FOR / 1_000_000,
+        }
     }
 
     fn process(
@@ -27,13 +47,31 @@ impl Node for Drop {
         exits: &mut Exits<'_, NoExit>,
         context: &mut Context<'_>,
     ) {
-        for (slot, &reason) in frame.causes().iter().enumerate() {
+        for slot in 0..frame.len() {
+            let reason = frame.causes()[slot];
             let outbound = self.counters.outbound.get(usize::from(reason)) == Some(&true);
             let interface = if outbound { frame.tx()[slot] } else { frame.rx()[slot] };
             self.counters.drops.count(interface, reason);
+            if let Some(kept) = self.kept.get(usize::from(reason))
+                && context.now_tsc.wrapping_sub(kept.tsc[kept.oldest]) >= self.kept_for
+            {
+                self.keep(reason, &frame.view(slot), context.now_tsc);
+            }
         }
         context.cache.release(frame.take_all());
         exits.all_taken();
+    }
+}
+
+impl Drop {
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, reason: u16, packet: &PacketView<'_>, now_tsc: u64) {
+        let Some(kept) = self.kept.get_mut(usize::from(reason)) else { return };
+        if self.last.keep(reason, kept.oldest, DroppedPacket::of(packet, now_tsc)) {
+            kept.tsc[kept.oldest] = now_tsc;
+            kept.oldest = (kept.oldest + 1) % KEPT_PACKETS;
+        }
     }
 }
 
@@ -66,5 +104,65 @@ mod tests {
     #[test]
     fn drops_on_the_way_out_are_counted_where_the_packet_was_to_leave() {
         assert_eq!(counted(1), (3, 0));
+    }
+
+    /// A drop node with a clock, and what it has kept: reason and first octet.
+    struct Rig {
+        world: World,
+        node: NodeHarness<Drop>,
+        now: u64,
+    }
+
+    impl Rig {
+        fn new() -> Self {
+            let world = World::new();
+            let node = NodeHarness::new(&world.setup).unwrap();
+            Self { world, node, now: 1 << 40 }
+        }
+
+        /// Drops packets of these first octets after so many milliseconds.
+        fn drops(&mut self, after_ms: u64, reason: u16, packets: &[u8]) {
+            self.now += after_ms * tsc_hz() / 1_000;
+            self.node.set_clock(self.now);
+            let packets: Vec<_> = packets.iter().map(|first| vec![*first; 200]).collect();
+            let cause = |frame: &mut Frame| frame.fill_cause(0, reason);
+            self.node.run_prepared(&packets, 3, 14, cause);
+        }
+
+        fn kept(&self) -> Vec<(u16, u8)> {
+            let kept = self.world.setup.dropped.read().into_iter();
+            let mut kept: Vec<_> =
+                kept.map(|(reason, packet)| (reason, packet.bytes()[0])).collect();
+            kept.sort_unstable();
+            kept
+        }
+    }
+
+    #[test]
+    fn the_last_packets_of_each_reason_are_kept_as_they_were() {
+        let mut rig = Rig::new();
+        rig.drops(0, 0, &[1, 2]);
+        rig.drops(5, 1, &[9]);
+        assert_eq!(rig.kept(), [(0, 1), (0, 2), (1, 9)]);
+        for packet in 3..=7 {
+            rig.drops(5, 0, &[packet]);
+        }
+        assert_eq!(rig.kept(), [(0, 4), (0, 5), (0, 6), (0, 7), (1, 9)]);
+        let (_, packet) = rig.world.setup.dropped.read()[0];
+        assert_eq!((packet.rx, packet.consumed, packet.length), (3, 14, 200));
+        assert_eq!(packet.bytes(), [packet.bytes()[0]; crate::tables::KEPT_BYTES]);
+    }
+
+    #[test]
+    fn of_a_flood_so_many_a_millisecond_are_kept_and_no_more() {
+        let mut rig = Rig::new();
+        rig.drops(0, 0, &(1..=100).collect::<Vec<u8>>());
+        assert_eq!(rig.kept(), [(0, 1), (0, 2), (0, 3), (0, 4)]);
+        rig.drops(0, 0, &[200; 50]);
+        assert_eq!(rig.kept(), [(0, 1), (0, 2), (0, 3), (0, 4)]);
+        rig.drops(2, 0, &(201..=250).collect::<Vec<u8>>());
+        assert_eq!(rig.kept(), [(0, 201), (0, 202), (0, 203), (0, 204)]);
+        // All of them were counted.
+        assert_eq!(rig.world.setup.counters.drops.get(3, 0), 200);
     }
 }

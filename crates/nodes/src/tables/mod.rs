@@ -14,6 +14,7 @@ mod bindings;
 mod bond;
 mod bridge;
 mod counters;
+mod dropped;
 mod echoes;
 mod feature;
 mod flow_bridges;
@@ -43,6 +44,7 @@ pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,
 };
+pub use dropped::{DroppedPacket, KEPT_BYTES, KEPT_PACKETS, LastDropped};
 pub use echoes::{EchoHeard, EchoIds, EchoSaid, MOST_ECHOES};
 pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
 pub use flow_bridges::{FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState};

@@ -2,8 +2,8 @@
 
 use crate::tables::{
     Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, FlowState, InjectedQueue, Interfaces,
-    Lisp, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath, Stations, TwinLimits,
-    TwinQueue, TxAttachment, Vrfs, WorkerCounters,
+    LastDropped, Lisp, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath, Stations,
+    TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -135,6 +135,8 @@ pub struct Setup {
     pub shared: Shared,
     /// What this worker counts.
     pub counters: Arc<WorkerCounters>,
+    /// What it dropped last.
+    pub dropped: Arc<LastDropped>,
     /// What it counts by next hop.
     pub next_hops: Arc<NextHopCounters>,
     /// What it remembers of flows, which its nodes hand to each other.

@@ -2,9 +2,9 @@
 
 use crate::tables::{
     Bindings, BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowBridges,
-    IcmpLimits, Injector, Inside, Interface, InterfaceId, Interfaces, Kind, Link, Lisp, Mode,
-    NextHopCounters, Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel, Vlan,
-    VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
+    IcmpLimits, Injector, Inside, Interface, InterfaceId, Interfaces, Kind, LastDropped, Link,
+    Lisp, Mode, NextHopCounters, Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel,
+    Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -118,6 +118,7 @@ impl World {
         let setup = Setup {
             shared,
             counters: Arc::new(WorkerCounters::new(&reasons())),
+            dropped: Arc::new(LastDropped::new(&reasons())),
             next_hops: Arc::new(NextHopCounters::new(16).unwrap()),
             flow: Default::default(),
             rx: Arc::default(),

@@ -89,7 +89,10 @@ impl CopyHeaders {
             header.set_flags(gre::SEQUENCE);
             header.set_ethertype(kind);
         }
-        let sequence = self.sequence.0.fetch_add(1, Ordering::Relaxed);
+        let sequence = match fib::only_looks() {
+            false => self.sequence.0.fetch_add(1, Ordering::Relaxed),
+            true => self.sequence.0.load(Ordering::Relaxed),
+        };
         gre[gre::Header::LEN..].copy_from_slice(&sequence.to_be_bytes());
         let (vlan, class, encap) = vlan_of(frame, told, self.shape.version);
         let word = version << 28

@@ -6,7 +6,9 @@ mod ways;
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
 use crate::part::{Makes, Part, Work};
-use acl::{Acl, AclError, Action, Family, Icmp, More, Pieces, Ports, RuleCounters, TcpFlags};
+use acl::{
+    Acl, AclError, Action, Family, Icmp, More, Pieces, Ports, RuleCounters, TcpFlags, Verdict,
+};
 use control::config::Delta;
 use control::config::objects::acl::{self as config, AclName};
 use control::config::objects::port::{Port, PortName};
@@ -140,6 +142,29 @@ impl AccessLists {
         let name = name?;
         let made = self.lists.get(name).or_else(|| self.leaving.get(name))?;
         Some(Policy { list: Arc::clone(&made.list), ways: Arc::clone(&made.ways) })
+    }
+
+    /// What a list is called.
+    pub(crate) fn named(&self, access: &Access) -> Option<String> {
+        Some(self.made_as(access)?.0.to_string())
+    }
+
+    /// The list's name, and the rule that a verdict is of, as it is configured.
+    pub(crate) fn rule(&self, access: &Access, verdict: Verdict) -> Option<(String, String)> {
+        let (name, made) = self.made_as(access)?;
+        let rule = match verdict.number() {
+            Some(number) => {
+                let rule = made.config.rules.get(number as usize)?;
+                format!("number {}, {rule}", number + 1)
+            }
+            None if verdict.is_permitted() => "none fits: permitted by default".to_owned(),
+            None => "none fits: denied by default".to_owned(),
+        };
+        Some((name.to_string(), rule))
+    }
+
+    fn made_as(&self, access: &Access) -> Option<(&AclName, &Made)> {
+        self.lists.iter().find(|(_, made)| Arc::ptr_eq(&made.list, &access.0))
     }
 
     /// The list of a name, for a port that names it.

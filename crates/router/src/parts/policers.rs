@@ -45,6 +45,12 @@ impl Policers {
         Ok(())
     }
 
+    /// What a policer is called.
+    pub(crate) fn named(&self, policer: &Arc<NamedPolicer>) -> Option<String> {
+        let found = self.made.iter().find(|(_, made)| Arc::ptr_eq(&made.named, policer));
+        found.map(|(name, _)| name.to_string())
+    }
+
     /// What a port does to the frames that it receives, and to those that it sends.
     fn of(&self, port: &Port) -> (Option<Policed>, Option<Policed>) {
         let policing = &port.policing;

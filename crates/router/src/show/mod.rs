@@ -1,9 +1,11 @@
 //! Answers to every "show", as plain data.
 
+mod explained;
 mod forwarding;
 mod graph;
 mod observe;
 mod system;
+mod why_dropped;
 
 use crate::bulk;
 use crate::parts::qos::Shaping;
@@ -45,6 +47,7 @@ answers! { Router, router, filter;
     Worker: router.show_workers(),
     Capture: router.show_capture(),
     Lookup: router.show_lookup(router.core.vrf_named(filter.vrf())?, filter.address),
+    Explained: router.show_explained(filter)?,
 ; later:
     Neighbor: router.show_neighbors(),
     NextHops: router.show_next_hops(),
@@ -52,6 +55,7 @@ answers! { Router, router, filter;
     Drawing: router.show_drawing(*filter),
     Stations: router.parts.bridges.show_stations(&router.core, filter)?,
     Trace: router.show_trace(),
+    WhyDropped: router.show_why_dropped(filter)?,
 }
 
 impl Engine for Router {

@@ -67,11 +67,7 @@ impl Traced {
             exit => node.edges.get(usize::from(exit)).map_or_else(String::new, |e| e.name.clone()),
         };
         let seen = &record.bytes[record.consumed.min(record.bytes.len())..];
-        let detail = if record.consumed == 0 {
-            describe::frame(&record.bytes).to_string()
-        } else {
-            describe::packet(seen).to_string()
-        };
+        let detail = described(&record.bytes, record.consumed);
         let hex = seen.iter().take(SHOWN_BYTES).map(|byte| format!("{byte:02x}"));
         view::TraceStep {
             node: node.spec.name.to_owned(),
@@ -81,6 +77,19 @@ impl Traced {
             cycles: record.call_cycles as f64 / record.call_packets.max(1) as f64,
         }
     }
+}
+
+/// The first octets of a frame as a person reads them, from the header on that somebody looks at.
+pub(super) fn described(bytes: &[u8], consumed: usize) -> String {
+    match consumed {
+        0 => describe::frame(bytes).to_string(),
+        _ => describe::packet(&bytes[consumed.min(bytes.len())..]).to_string(),
+    }
+}
+
+/// Octets as digits, without spaces.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Router {

@@ -20,6 +20,25 @@ fn assert_problem(reply: &Reply, status: u16, detail: &str) {
 }
 
 #[test]
+fn a_packet_that_cannot_be_is_refused_with_what_would_be_one() {
+    on_one_thread(async {
+        let router = fresh_router();
+        let told = get(&router, "/v1/explain?packet=in%20p0%20ip%20dst%2010.0.0.1%20/%20udp").await;
+        assert_eq!((told.status, &told.json()["outcome"]), (200, &json!("sent by p1")));
+        for (query, status, why) in [
+            ("", 400, "packet"),
+            ("?packet=", 422, "a layer is missing"),
+            ("?packet=in%20p0%20ipx", 422, "`ipx` is no layer"),
+            ("?packet=in%20p7%20ip%20dst%2010.0.0.1", 404, "there is no port `p7`"),
+            ("?packet=ip%20dst%2010.0.0.1&more=1", 400, "more"),
+        ] {
+            assert_problem(&get(&router, &format!("/v1/explain{query}")).await, status, why);
+        }
+        assert_problem(&get(&router, "/v1/why-dropped?port=p7").await, 404, "p7");
+    });
+}
+
+#[test]
 fn what_is_not_there_or_does_not_apply_is_told_as_a_problem() {
     on_one_thread(async {
         let router = fresh_router();

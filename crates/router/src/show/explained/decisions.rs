@@ -1,0 +1,283 @@
+//! What nodes decided of a packet, in words: each names the table, row or rule that the node asked.
+//!
+//! ```text
+//!  node and packet, as they were ─▶ the same table, asked again ─▶ "route: static 10.0.0.0/8 …"
+//! ```
+//! What became of the packet is what the node did; here is only told by what.
+
+use crate::router::Router;
+use control::view::Decision;
+use fib::adjacency::AdjacencyId;
+use fib::mac::MacKey;
+use graph::{TraceRecord, tsc};
+use nodes::filter::{
+    AclInput, AclOutput, Policed, PolicerInput, PolicerOutput, Treatment, colour_of, verdict_on,
+};
+use nodes::tables::{Interface, Link, Mode, bridge_port};
+use police::Colour;
+use sched::Report;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use wire::{MacAddr, ethernet, ip, ipv4, ipv6};
+
+/// A step, and what stands around it.
+pub(super) struct Look<'a> {
+    pub(super) router: &'a Router,
+    pub(super) step: &'a TraceRecord,
+    /// The step that follows, of the same packet.
+    pub(super) next: Option<&'a TraceRecord>,
+    /// What schedulers of ports did with it.
+    pub(super) reports: &'a BTreeMap<u16, Report>,
+}
+
+type Told = Option<Vec<(&'static str, String)>>;
+
+impl Look<'_> {
+    /// What the node decided.
+    pub(super) fn decisions(&self, node: &str) -> Vec<Decision> {
+        if self.step.made {
+            return Vec::new();
+        }
+        let told = match node {
+            "port-rx" => self.entrance(),
+            "vlan-input" => self.comes_as("VLAN"),
+            "tunnel-decap" | "lisp-decap" => self.comes_as("tunnel"),
+            "bond-input" => self.comes_as("bond"),
+            "bond-output" => self.leaves_as("member"),
+            "l2-xconnect" => self.leaves_as("cross-connect"),
+            "vlan-output" => self.tags(),
+            "tunnel-encap" | "lisp-encap" => self.tunnel(),
+            "l2-learn" => self.learned(),
+            "l2-forward" => self.station(),
+            "acl-input" => self.rule::<AclInput>(true),
+            "acl-output" => self.rule::<AclOutput>(false),
+            "policer-input" => self.policer::<PolicerInput>(true),
+            "policer-output" => self.policer::<PolicerOutput>(false),
+            "ip4-lookup" | "ip6-lookup" => self.route(),
+            "ip4-rewrite" | "ip6-rewrite" => self.next_hop(),
+            "interface-output" => self.leaves(),
+            "shape" => self.class(),
+            "flow-input" | "flow-upcall" | "flow-act" => self.flows(),
+            _ => None,
+        };
+        let told = told.unwrap_or_default().into_iter();
+        told.map(|(what, said)| Decision { what: what.to_owned(), said }).collect()
+    }
+
+    fn row(&self, id: u16) -> Option<&Interface> {
+        self.router.core.dataplane.interfaces().get(id)
+    }
+
+    fn name(&self, id: u16) -> String {
+        self.router.name_of(id)
+    }
+
+    /// From the header on that the node looked at.
+    fn header(&self) -> &[u8] {
+        &self.step.bytes[self.step.consumed.min(self.step.bytes.len())..]
+    }
+
+    /// What becomes of frames of the interface that it comes in by.
+    fn entrance(&self) -> Told {
+        let row = self.row(self.step.rx)?;
+        let vrf = || self.router.core.vrfs.name(row.vrf);
+        let mode = match row.mode {
+            Mode::Routed if row.routes => format!("routed in VRF {}", vrf()),
+            Mode::Routed => "for its twin alone: it routes nothing".to_owned(),
+            Mode::CrossConnect(to) => format!("cross-connected to {}", self.name(to.0)),
+            Mode::Bridged(_) => format!("bridged in {}", row.bridge_name),
+            Mode::Member(member) => format!("a member of {}", self.name(member.bond.0)),
+        };
+        Some(vec![("port", format!("{}, {mode}", row.name))])
+    }
+
+    /// The interface that it goes on as having come in by.
+    fn comes_as(&self, what: &'static str) -> Told {
+        let row = self.row(self.next?.rx)?;
+        let vrf = self.router.core.vrfs.name(row.vrf);
+        let place = match row.mode {
+            Mode::Bridged(_) => format!("bridged in {}", row.bridge_name),
+            Mode::Routed => format!("routed in VRF {vrf}"),
+            Mode::CrossConnect(to) => format!("cross-connected to {}", self.name(to.0)),
+            Mode::Member(_) => "a member of a bond".to_owned(),
+        };
+        (self.next?.rx != self.step.rx).then(|| vec![(what, format!("{}, {place}", row.name))])
+    }
+
+    /// The interface that it leaves by from here on.
+    fn leaves_as(&self, what: &'static str) -> Told {
+        Some(vec![(what, format!("out of {}", self.row(self.next?.tx)?.name))])
+    }
+
+    fn tags(&self) -> Told {
+        let Link::Vlan(vlan) = self.row(self.step.tx)?.link else { return None };
+        let parent = self.name(vlan.parent);
+        let tags = [vlan.outer(), vlan.inner()].into_iter().flatten();
+        let tags: Vec<String> = tags.map(|vid| vid.to_string()).collect();
+        let said = match tags.is_empty() {
+            true => format!("no tag, out of {parent}"),
+            false => format!("tagged {}, out of {parent}", tags.join(" and ")),
+        };
+        Some(vec![("VLAN", said)])
+    }
+
+    fn tunnel(&self) -> Told {
+        let row = self.row(self.step.tx).or_else(|| self.row(self.step.rx))?;
+        let vrf = self.router.core.vrfs.name(row.vrf);
+        Some(vec![("tunnel", format!("by {}, its own interface in VRF {vrf}", row.name))])
+    }
+
+    /// What its bridge learns of it.
+    fn learned(&self) -> Told {
+        let (port, source) = (
+            bridge_port(self.router.core.dataplane.interfaces(), self.step.rx)?,
+            self.frame()?.source(),
+        );
+        let stations = &self.router.core.dataplane.stations;
+        let known =
+            stations.table.lookup(MacKey::new(port.bridge.0, source.octets()), stations.now());
+        let said = match known {
+            Some(entry) if entry.port == u32::from(self.step.rx) => "is known here".to_owned(),
+            Some(entry) => format!("is known behind {}", self.name(entry.port as u16)),
+            None => "is not known: it would be learned".to_owned(),
+        };
+        Some(vec![("source", format!("{source} {said}"))])
+    }
+
+    /// Where its bridge sends it.
+    fn station(&self) -> Told {
+        let (port, to) = (
+            bridge_port(self.router.core.dataplane.interfaces(), self.step.rx)?,
+            self.frame()?.destination(),
+        );
+        let stations = &self.router.core.dataplane.stations;
+        let known = stations.table.lookup(MacKey::new(port.bridge.0, to.octets()), stations.now());
+        let said = match known {
+            _ if to.octets()[0] & 1 == 1 => "is a group: flooded".to_owned(),
+            Some(entry) => format!("is behind {}", self.name(entry.port as u16)),
+            None => "is not known: flooded".to_owned(),
+        };
+        let bridge = &self.row(self.step.rx)?.bridge_name;
+        Some(vec![("bridge", bridge.clone()), ("station", format!("{to} {said}"))])
+    }
+
+    fn frame(&self) -> Option<ethernet::Header<'_>> {
+        ethernet::Header::new(self.header())
+    }
+
+    /// The rule of an access list that decided.
+    fn rule<F: nodes::tables::Feature>(&self, received: bool) -> Told
+    where
+        F::Work: nodes::tables::Work<Setting = nodes::filter::Access>,
+    {
+        let id = if received { self.step.rx } else { self.step.tx };
+        let row = self.row(id)?;
+        let list = row.setting::<F>()?;
+        let parts = &self.router.parts.acls;
+        let Some(verdict) = verdict_on(&list.0, row, self.header()) else {
+            return Some(vec![(
+                "list",
+                format!("{} judges packets of IP alone", parts.named(list)?),
+            )]);
+        };
+        let (name, rule) = parts.rule(list, verdict)?;
+        Some(vec![("list", name), ("rule", rule)])
+    }
+
+    /// The policer, the colour, and what becomes of that.
+    fn policer<F: nodes::tables::Feature>(&self, received: bool) -> Told
+    where
+        F::Work: nodes::tables::Work<Setting = Policed>,
+    {
+        let id = if received { self.step.rx } else { self.step.tx };
+        let row = self.row(id)?;
+        let policed = row.setting::<F>()?;
+        let Some(named) = &policed.policer else {
+            return Some(vec![("marked", "as the port says".to_owned())]);
+        };
+        let before = match named.policer.is_colour_aware() {
+            true => colour_of(self.header(), row.carries_packets()),
+            false => Colour::Green,
+        };
+        let moment = named.policer.at(tsc());
+        let colour = named.policer.would_be(moment, self.step.length as u32, before);
+        let treated = match named.treatments[colour as usize] {
+            Treatment::Drop => "dropped",
+            Treatment::Pass(_) => "passes",
+        };
+        let colour = control::view::PolicerColour::NAMES[colour as usize];
+        let name = self.router.parts.policers.named(named)?;
+        Some(vec![("policer", format!("{name}: {colour}, {treated}; no token is taken"))])
+    }
+
+    /// The route of its destination, and the next hop that it takes.
+    fn route(&self) -> Told {
+        let vrf = self.router.core.dataplane.interfaces().vrf(self.step.rx);
+        let packet = self.header();
+        let to: IpAddr = match ip::version(packet) {
+            4 => ipv4::Header::new(packet)?.destination_addr().into(),
+            _ => ipv6::Header::new(packet)?.destination_addr().into(),
+        };
+        let found = self.router.show_lookup(vrf, to);
+        let route = match &found.route {
+            Some(route) => route.line(),
+            None => "none".to_owned(),
+        };
+        Some(vec![("VRF", found.vrf), ("route", format!("{to}: {route}")), ("way", found.outcome)])
+    }
+
+    /// The neighbour that it leaves by.
+    fn next_hop(&self) -> Told {
+        let entry =
+            self.router.core.dataplane.adjacencies.entry(AdjacencyId(self.step.adjacency))?;
+        let fields = entry.fields();
+        let mac = match fields.is_complete() {
+            true => format!("at {}", MacAddr(entry.destination())),
+            false => "whose MAC address is not known yet".to_owned(),
+        };
+        let out_of = self.name(fields.interface());
+        let said = format!("{} {mac}, out of {out_of}, MTU {}", entry.next_hop(), fields.mtu());
+        Some(vec![("next hop", said)])
+    }
+
+    fn leaves(&self) -> Told {
+        let row = self.row(self.step.tx)?;
+        Some(vec![(
+            "port",
+            format!("out of {}{}", row.name, if row.up { "" } else { ", which is down" }),
+        )])
+    }
+
+    /// The class of the port's scheduler that had it.
+    fn class(&self) -> Told {
+        let port = self.row(self.step.tx)?.port;
+        let report = self.reports.get(&port)?;
+        let mut way = Vec::new();
+        walked(report, &mut way);
+        Some(vec![("class", format!("{}; what waits there now was not asked", way.join(" > ")))])
+    }
+
+    fn flows(&self) -> Told {
+        let row = self.row(self.step.rx)?;
+        let said = format!(
+            "{}: its flows are asked, and count nothing; meters let all pass",
+            row.bridge_name
+        );
+        Some(vec![("bridge of flows", said)])
+    }
+}
+
+/// The classes and disciplines that a packet went through.
+fn walked(report: &Report, way: &mut Vec<String>) {
+    let id = report.id.to_string();
+    way.push(match id.as_str() {
+        "none" => report.kind.to_string(),
+        id => format!("{} {id}", report.kind),
+    });
+    let had = |child: &&Report| {
+        child.counters.sent_packets + child.counters.dropped + u64::from(child.backlog.packets) > 0
+    };
+    if let Some(child) = report.children.iter().find(had) {
+        walked(child, way);
+    }
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The last packets of each reason for a drop: which they were, where they came in, and what is said of them.
+. "$(dirname "$0")/lib.sh"
+fail() { echo "$1"; exit 1; }
+hosts
+for host in "$a" "$b" "$r"; do on "$host" sysctl -qw net.ipv6.conf.all.disable_ipv6=1; done
+{
+    two_ports af_packet
+    cat <<'END'
+acl_out = "web"
+[acl.web]
+default = "permit"
+rule = [{ action = "deny", protocol = "udp", destination_port = 99 }]
+END
+} >"$work/router.toml"
+router router
+[ "$(ctl router why-dropped --node acl-output --json)" = '[]' ] || fail "something was dropped before anything was sent"
+until_true pings "$a" 10.0.2.2
+printf 'x' | on "$a" socat - UDP-SENDTO:10.0.2.2:99
+why() { ctl router why-dropped --json | jq -c '[.[] | [.node, .reason, .packets, (.last | length)]]'; }
+denied() {
+    ctl router why-dropped --node acl-output --json |
+        jq -e '.[0] | .reason == "denied" and .packets == 1 and (.last | length) == 1 and .last[0].port == "p1" and (.last[0].detail | test("10.0.1.2 > 10.0.2.2 .*> 99 len 1"))' >/dev/null
+}
+until_true denied || fail "kept: $(why)"
+ctl router why-dropped | has -P '^acl-output denied  1 packets: The access list' || { ctl router why-dropped; fail "no reason to read"; }
+ctl router why-dropped | has -P '^  [0-9.]+ s ago  from p1  .* bytes  IPv4 10.0.1.2 > 10.0.2.2' || { ctl router why-dropped; fail "no packet to read"; }
+
+# Of very many those that come last, never more than four a worker, while all are counted.
+on "$a" python3 - <<'END'
+import socket
+link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for number in range(500):
+    link.sendto(b"x" * (100 + number), ("10.0.2.2", 99))
+END
+many() { ctl router why-dropped --port p1 --reason denied --json | jq -e '.[0].packets == 501 and (.[0].last | length) <= 4 and ([.[0].last[].age_ms] | . == sort)' >/dev/null; }
+until_true many || fail "kept of many: $(why)"
+[ "$(ctl router why-dropped --port p2 --reason denied --json | jq '[.[].packets] | add // 0')" = 0 ] || fail "what came in by p1 is p2's"
+
+# A packet that was dropped can be asked about again, by its own octets: those that are not kept are no headers.
+read -r bytes hex <<<"$(ctl router why-dropped --reason denied --json | jq -r '.[0].last[0] | "\(.bytes) \(.hex)"')"
+while [ ${#hex} -lt $((2 * bytes)) ]; do hex+=00; done
+outcome=$(ctl router explain in p1 ether type 0x0800 / hex "${hex:28}" --json | jq -r .outcome)
+[ "$outcome" = "dropped by acl-output: denied" ] || fail "asked again: $outcome"
+for wrong in "--port p9" "--node ip4-lokup" "--reason nonsense"; do
+    # shellcheck disable=SC2086
+    ! ctl router why-dropped $wrong >/dev/null 2>&1 || fail "taken: $wrong"
+done
+ctl router counters clear >/dev/null
+[ "$(ctl router why-dropped --reason denied --json)" = '[]' ] || fail "counters were cleared, and it is shown still"
+echo "ok $name"
