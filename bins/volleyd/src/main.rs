@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         }
     };
     // Capabilities are a thread's, and go to those that it makes: there is none yet.
-    let (file, socket) = match begin(&arguments, &config) {
+    let (file, socket, web_socket) = match begin(&arguments, &config) {
         Ok(begun) => begun,
         Err(error) => {
             eprintln!("volleyd: {error}");
@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     events::hub().set_level(config.log.events_level());
     let outcome = events::install(config.log.events_format())
         .map_err(Into::into)
-        .and_then(|()| serve::serve(config, file, socket))
+        .and_then(|()| serve::serve(config, file, socket, web_socket))
         .inspect_err(|error| tracing::error!("{error}"));
     // A reader of the log that has stopped must not keep us.
     events::hub().flush(Duration::from_secs(1));
@@ -59,17 +59,22 @@ fn main() -> ExitCode {
 }
 
 /// Listens, which may take more rights than the router does, and gives up what it does not need.
-/// The configuration's file, and the socket.
-fn begin(arguments: &Arguments, config: &Config) -> Result<(PathBuf, UnixSocket), Box<dyn Error>> {
+/// The configuration's file, the API's socket, and the page's.
+fn begin(
+    arguments: &Arguments,
+    config: &Config,
+) -> Result<(PathBuf, UnixSocket, Option<UnixSocket>), Box<dyn Error>> {
     // A path that is good from any folder: `save` may come much later.
     let file = std::path::absolute(&arguments.config)?;
     // Where it listens is not a change of the configuration: applying the same file changes
     // nothing.
     let path = arguments.socket.as_ref().unwrap_or(&config.api.socket);
     let socket = UnixSocket::bind(path, &config.api)?;
+    let web_socket = config.web.socket.as_ref();
+    let web_socket = web_socket.map(|path| UnixSocket::bind(path, &config.api)).transpose()?;
     rights::capabilities::give_up_all_but(&router::capabilities(config, &file))
         .map_err(|error| format!("cannot give up what the router does not need: {error}"))?;
-    Ok((file, socket))
+    Ok((file, socket, web_socket))
 }
 
 fn read(path: &Path) -> Result<Config, Box<dyn Error>> {

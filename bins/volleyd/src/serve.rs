@@ -1,7 +1,7 @@
 //! From a good configuration to a router that runs, until a signal ends it.
 
 use crate::{reload, supervisor};
-use control::api::{Tls, UnixSocket, router};
+use control::api::{Tls, UnixSocket, Web, page, router};
 use control::config::{Config, Host};
 use control::control_loop::{Control, Handle, TICK, channel};
 use control::engine::Engine;
@@ -28,6 +28,7 @@ pub(crate) fn serve(
     config: Config,
     file: PathBuf,
     socket: UnixSocket,
+    web_socket: Option<UnixSocket>,
 ) -> Result<(), Box<dyn Error>> {
     let mut runtime = Builder::new_current_thread();
     let filtered = router::calls(&config);
@@ -53,6 +54,15 @@ pub(crate) fn serve(
             let tls = api.spawn(async move { Tls::bind(&listen).await }).await??;
             tracing::info!(address = %tcp.listen, "listening with TLS");
             api.spawn(tls.serve(router(handle.clone())));
+        }
+        if let Some(socket) = web_socket {
+            tracing::info!(socket = %socket.path().display(), "the page listens");
+            api.spawn(socket.serve(page(handle.clone())));
+        }
+        if let Some(address) = config.web.listen {
+            let web = api.spawn(Web::bind(address)).await??;
+            tracing::info!(url = format!("http://{}/", web.address()?), "the page listens");
+            api.spawn(web.serve(page(handle.clone())));
         }
         tokio::spawn(reload::reload_at(hangup, handle.clone(), file.clone()));
         tokio::spawn(supervisor::stay_alive(handle));

@@ -26,6 +26,7 @@ mod show;
 mod tls;
 mod token;
 mod verb;
+mod web;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
@@ -45,6 +46,7 @@ pub use listen::{ListenError, UnixSocket};
 pub use right::trusting;
 pub use tls::{Tls, TlsError};
 pub use token::Tokens;
+pub use web::{Web, page};
 
 #[derive(OpenApi)]
 #[openapi(

@@ -79,8 +79,8 @@ macro_rules! parts {
 }
 
 parts! {
-    // Workers and memory are made once, at the start; API and log are the control side's.
-    elsewhere: [Workers Memory Api Files Process State Log],
+    // Workers and memory are made once, at the start; API, page and log are the control side's.
+    elsewhere: [Workers Memory Api Files Process State Log Web],
     // What a port stands on.
     vlans: Vlans, makes: [], hears: [],
     tunnels: Tunnels, makes: [], hears: [],

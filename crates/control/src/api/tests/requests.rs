@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{Request, header};
 use serde_json::json;
+use tower::ServiceExt;
 
 use super::{Reply, TEXT, fresh_router, get, on_one_thread, post, send, start};
 use crate::api::router;
@@ -35,6 +36,32 @@ fn a_packet_that_cannot_be_is_refused_with_what_would_be_one() {
             assert_problem(&get(&router, &format!("/v1/explain{query}")).await, status, why);
         }
         assert_problem(&get(&router, "/v1/why-dropped?port=p7").await, 404, "p7");
+    });
+}
+
+#[test]
+fn the_page_shows_and_changes_nothing() {
+    on_one_thread(async {
+        let page = crate::api::page(start(None));
+        let ask = |method: &str, path: &str| {
+            let request = Request::builder().method(method).uri(path).body(Body::empty());
+            page.clone().oneshot(request.unwrap())
+        };
+        for (method, path, status) in [
+            ("GET", "/", 200),
+            ("HEAD", "/page.js", 200),
+            ("GET", "/page.css", 200),
+            ("GET", "/nothing", 404),
+            ("GET", "/v1/capture/pcap", 403),
+            ("POST", "/v1/counters/clear", 405),
+            ("POST", "/v1/config/check", 405),
+            ("DELETE", "/", 405),
+        ] {
+            let answer = ask(method, path).await.unwrap();
+            assert_eq!(answer.status().as_u16(), status, "{method} {path}");
+            let policy = answer.headers()["content-security-policy"].to_str().unwrap();
+            assert!(policy.starts_with("default-src 'none'"), "{method} {path}");
+        }
     });
 }
 

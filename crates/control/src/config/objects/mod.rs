@@ -189,6 +189,7 @@ objects! {
     process: process::Process,
     state: state::State,
     log: log::Log,
+    web: web::Web,
     arp: arp::Arp,
     icmp: icmp::Icmp,
     ip4: ip4::Ip4,

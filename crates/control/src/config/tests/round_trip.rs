@@ -27,6 +27,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Files(replaced) => config.files = replaced.new.clone(),
             Change::Process(replaced) => config.process = replaced.new.clone(),
             Change::State(replaced) => config.state = replaced.new.clone(),
+            Change::Web(replaced) => config.web = replaced.new.clone(),
             Change::Log(replaced) => config.log = replaced.new.clone(),
             Change::Arp(replaced) => config.arp = replaced.new.clone(),
             Change::Icmp(replaced) => config.icmp = replaced.new.clone(),

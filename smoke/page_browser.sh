@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The page in a headless Chromium: what is seen, by keyboard, in light and dark, on a phone, with contrast and names.
+. "$(dirname "$0")/lib.sh"
+fail() { echo "$1"; exit 1; }
+for program in chromium node; do command -v $program >/dev/null || cannot "there is no $program"; done
+hosts
+{
+    two_ports af_packet
+    printf '[port.p2.qos]\nkind = "fq_codel"\n[acl.web]\ndefault = "permit"\nrule = [{ action = "deny", protocol = "udp", destination_port = 99 }]\n'
+    printf '[web]\nlisten = "127.0.0.1:18081"\n'
+} | sed '/\[port.p2\]/a acl_out = "web"' >"$work/router.toml"
+router router
+until_true pings "$a" 10.0.2.2
+printf 'x' | on "$a" socat - UDP-SENDTO:10.0.2.2:99
+on "$a" ping -q -i 0.05 10.0.2.2 >/dev/null &
+daemons+=($!)
+on "$r" env HOME="$work" node "$root/smoke/page_browser.mjs" http://127.0.0.1:18081/ "${PICTURES:-$work}" \
+    'in p1 ip src 10.0.1.2 dst 10.0.2.2 / udp dport 99' || fail "see above"
+echo "ok $name"
