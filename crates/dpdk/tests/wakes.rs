@@ -6,19 +6,27 @@
 
 mod rig;
 
-use dpdk::kinds::{AfPacket, AfXdp, Ring, Tap};
-use dpdk::{Port, PortOptions, PortSpec, RxHandle};
+use dpdk::kinds::{AfPacket, AfXdp, Memif, Ring, Tap};
+use dpdk::{MemifRole, Port, PortOptions, PortSpec, RxHandle};
 use packet::{Burst, RxQueue, Wakes};
 use rig::network::{PacketSocket, own_namespace, run, veth};
-use rig::{Rig, frames, is_ours, rig, wait_until};
+use rig::{Opened, Rig, frames, is_ours, rig, wait_until};
+
+/// Whether a rest would end that waits for this.
+fn ends(wakes: Wakes) -> bool {
+    let entry = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    let mut list = match wakes {
+        Wakes::Readable(fd) => vec![entry(fd)],
+        Wakes::Either(one, other) => vec![entry(one), entry(other)],
+        Wakes::Unseen => unreachable!("it must be looked at"),
+    };
+    // SAFETY: entries of ours.
+    unsafe { libc::poll(list.as_mut_ptr(), list.len() as libc::nfds_t, 0) > 0 }
+}
 
 /// Whether a rest would end now.
 fn tells(queue: &mut RxHandle) -> bool {
-    let wakes = queue.before_rest();
-    let Wakes::Readable(fd) = wakes else { unreachable!("it must be looked at") };
-    let mut list = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
-    // SAFETY: one entry of ours.
-    let told = unsafe { libc::poll(&mut list, 1, 0) == 1 };
+    let told = ends(queue.before_rest());
     queue.after_rest();
     told
 }
@@ -95,6 +103,50 @@ fn a_tap_queue_tells_of_its_own_packets() {
             return;
         }
         tells_of_its_own(rig, &PortSpec::Tap(Tap { name: "vt0".into() }), queues, "vt0");
+    }
+}
+
+/// Rests at a port where nothing comes: what that waits for.
+fn rest(rig: &mut Rig, at: &mut Opened) -> Wakes {
+    let mut wakes = Wakes::Unseen;
+    wait_until("a rest is not disturbed", || {
+        at.rx.after_rest();
+        wakes = at.rx.before_rest();
+        rig.receive(at).is_empty() && !ends(wakes)
+    });
+    wakes
+}
+
+/// Each frame ends a rest of the far end's, and is there then.
+fn frames_end_rests(rig: &mut Rig, from: &mut Opened, at: &mut Opened) {
+    for sent in frames(8) {
+        let wakes = rest(rig, at);
+        rig.send(from, std::slice::from_ref(&sent));
+        wait_until("a frame ends the rest", || ends(wakes));
+        at.rx.after_rest();
+        assert_eq!(rig.receive(at), [sent]);
+    }
+}
+
+#[test]
+fn a_memif_queue_is_woken_by_packets_and_by_peers_that_come_and_go() {
+    let mut rig = rig();
+    let socket = std::env::temp_dir().join(format!("dpdk-wakes-{}.sock", std::process::id()));
+    let spec = |role| PortSpec::Memif(Memif::usual(role, socket.clone(), 0));
+    let mut server = rig.open(&spec(MemifRole::Server));
+    for _ in 0..2 {
+        let wakes = rest(&mut rig, &mut server);
+        let mut client = rig.open(&spec(MemifRole::Client));
+        wait_until("a peer that comes ends the rest", || ends(wakes));
+        wait_until("the link is up", || {
+            server.port.link().unwrap().up && client.port.link().unwrap().up
+        });
+        frames_end_rests(&mut rig, &mut client, &mut server);
+        frames_end_rests(&mut rig, &mut server, &mut client);
+        let wakes = rest(&mut rig, &mut server);
+        drop(client);
+        wait_until("a peer that goes ends the rest", || ends(wakes));
+        server.rx.after_rest();
     }
 }
 

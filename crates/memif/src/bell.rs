@@ -66,7 +66,7 @@ fn write_one(fd: &OwnedFd) {
 }
 
 /// Empties an eventfd, and never waits, whatever flags it has.
-fn drain(fd: &OwnedFd) {
+pub(crate) fn drain(fd: &OwnedFd) {
     let mut count = [0u8; 8];
     let mut place = libc::iovec { iov_base: count.as_mut_ptr().cast(), iov_len: count.len() };
     // SAFETY: eight bytes of ours.

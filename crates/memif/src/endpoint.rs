@@ -9,7 +9,7 @@
 use crate::control::{MAX_RING_LOG2, MAX_RINGS};
 use crate::counts::Counters;
 use crate::interface::{Role, Settings, Shared};
-use crate::queue::{Receiver, Sender};
+use crate::queue::{Line, Receiver, Sender};
 use crate::service;
 use crate::shape::Shape;
 use std::io;
@@ -40,7 +40,7 @@ impl Endpoint {
         }
         let queues = |count: u16| 0..count.min(MAX_RINGS);
         let shared = Arc::new(Shared {
-            rx: queues(settings.rx_queues).map(|_| Arc::default()).collect(),
+            rx: queues(settings.rx_queues).map(|_| Arc::new(Line::waking())).collect(),
             tx: queues(settings.tx_queues).map(|_| Arc::default()).collect(),
             settings,
             up: AtomicBool::new(false),

@@ -1,5 +1,6 @@
 //! One ring each way over memory that the caller writes, as a peer would: for tests and fuzzers.
 
+use crate::bell::eventfd;
 use crate::control::ring_bytes;
 use crate::counts::Counts;
 use crate::receive::Incoming;
@@ -45,12 +46,14 @@ impl Probe {
             offset: shape.buffers_offset(direction, 0),
             bytes: buffer_bytes,
         };
+        let bell = eventfd()?;
         let (incoming, outgoing) = match role {
-            Role::Server => {
-                (Incoming::new(to_server, Buffers::Peers), Outgoing::new(to_client, Buffers::Peers))
-            }
+            Role::Server => (
+                Incoming::new(to_server, Buffers::Peers, bell),
+                Outgoing::new(to_client, Buffers::Peers),
+            ),
             Role::Client => (
-                Incoming::new(to_client, ours(Direction::ToClient)),
+                Incoming::new(to_client, ours(Direction::ToClient), bell),
                 Outgoing::new(to_server, ours(Direction::ToServer)),
             ),
         };

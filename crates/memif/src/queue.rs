@@ -5,6 +5,8 @@
 //!            ended     ▸ the line has none,        its generation is one more
 //!  worker    each burst: another generation? ▸ takes what the line has now
 //! ```
+//! Who receives and rests is woken by its ring's bell, or by the line's, when that has another end.
+//!
 //! Memory is unmapped when the last who uses it lets go: nothing is taken from under a burst. An
 //! end has a lock, as there may be fewer rings than queues, which then share; it is taken once a
 //! burst and nearly always free.
@@ -14,7 +16,8 @@ use crate::counts::Counts;
 use crate::receive::Incoming;
 use crate::ring::Lie;
 use crate::transmit::Outgoing;
-use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue};
+use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue, Wakes};
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -39,6 +42,8 @@ pub(crate) struct Line<T> {
     generation: AtomicU32,
     end: Mutex<Option<Arc<End<T>>>>,
     taken: AtomicBool,
+    /// Rung when it has another end; none for who never rests on it.
+    changed: Option<Bell>,
     pub(crate) counts: Counts,
 }
 
@@ -48,8 +53,17 @@ impl<T> Default for Line<T> {
             generation: AtomicU32::new(0),
             end: Mutex::default(),
             taken: AtomicBool::new(false),
+            changed: None,
             counts: Counts::default(),
         }
+    }
+}
+
+impl Line<Incoming> {
+    /// One that wakes who rests on it. Where there is no descriptor left for that, it must be
+    /// looked at.
+    pub(crate) fn waking() -> Self {
+        Self { changed: Bell::new().ok(), ..Self::default() }
     }
 }
 
@@ -58,6 +72,7 @@ impl<T> Line<T> {
     pub(crate) fn set(&self, end: Option<Arc<End<T>>>) {
         let before = core::mem::replace(&mut *lock(&self.end), end);
         self.generation.fetch_add(1, Ordering::Release);
+        self.changed.iter().for_each(Bell::ring);
         drop(before);
     }
 }
@@ -128,6 +143,25 @@ impl RxQueue for Receiver {
         let outcome = lock(&end.ring).receive(cache, most, into, &self.0.line.counts);
         if let Err(Lie) = outcome {
             self.0.give_up();
+        }
+    }
+
+    fn before_rest(&mut self) -> Wakes {
+        self.0.follow();
+        let Some(changed) = &self.0.line.changed else { return Wakes::Unseen };
+        let changed = changed.fd().as_raw_fd();
+        match &self.0.end {
+            Some(end) => Wakes::Either(changed, lock(&end.ring).before_rest()),
+            None => Wakes::Readable(changed),
+        }
+    }
+
+    fn after_rest(&mut self) {
+        if let Some(changed) = &self.0.line.changed {
+            changed.take();
+        }
+        if let Some(end) = &self.0.end {
+            lock(&end.ring).after_rest();
         }
     }
 }

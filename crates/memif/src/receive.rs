@@ -6,9 +6,11 @@
 //!            descriptors of a burst: read, checked, fetched ▸ copied into buffers of ours
 //! ```
 
+use crate::bell::drain;
 use crate::counts::{Counts, Worked};
 use crate::ring::{Buffers, Descriptor, Lie, MORE, Ring};
 use packet::{Burst, PacketBuf, PacketCache, prefetch_read};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering;
 
 /// Descriptors looked at in one go, so that their packets are on the way before they are needed.
@@ -18,6 +20,9 @@ const AHEAD: usize = 32;
 pub(crate) struct Incoming {
     ring: Ring,
     buffers: Buffers,
+    /// Rung by the other side while we rest. It has this eventfd, too: who makes it ring for
+    /// nothing keeps a worker awake, as its packets would.
+    bell: OwnedFd,
     /// The next slot to take.
     next: u16,
 }
@@ -31,14 +36,26 @@ struct Partial {
 
 impl Incoming {
     /// An end that begins with an empty ring.
-    pub(crate) fn new(ring: Ring, buffers: Buffers) -> Self {
+    pub(crate) fn new(ring: Ring, buffers: Buffers, bell: OwnedFd) -> Self {
         ring.want_no_bell();
-        let mut incoming = Self { ring, buffers, next: 0 };
+        let mut incoming = Self { ring, buffers, bell, next: 0 };
         match incoming.buffers {
             Buffers::Peers => incoming.ring.tail().store(0, Ordering::Release),
             Buffers::Ours { .. } => incoming.hand_out(0, incoming.ring.size()),
         }
         incoming
+    }
+
+    /// From here on packets ring what this says.
+    pub(crate) fn before_rest(&self) -> RawFd {
+        self.ring.want_bell();
+        self.bell.as_raw_fd()
+    }
+
+    /// And no longer.
+    pub(crate) fn after_rest(&self) {
+        self.ring.want_no_bell();
+        drain(&self.bell);
     }
 
     /// Hands buffers of ours out, those of so many slots from this one on.

@@ -109,6 +109,13 @@ impl Ring {
         self.flags().store(NO_BELL, Ordering::Relaxed);
     }
 
+    /// Says that we rest. Who says so looks once more before he does.
+    pub(crate) fn want_bell(&self) {
+        self.flags().store(0, Ordering::Relaxed);
+        // As the other side does it between its packets and its look at this.
+        core::sync::atomic::fence(Ordering::SeqCst);
+    }
+
     /// Whether who takes packets out of it must be told.
     #[inline]
     pub(crate) fn wants_bell(&self) -> bool {

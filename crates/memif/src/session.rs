@@ -200,11 +200,13 @@ fn use_of_own(own: OwnMemory, shared: &Shared, wake: &Arc<Bell>) -> Result<Live,
         let buffers = own.buffers(direction, index);
         match direction {
             Direction::ToServer => outs.push(Outgoing::new(ring, buffers)),
-            Direction::ToClient => ins.push(Incoming::new(ring, buffers)),
+            Direction::ToClient => ins.push((ring, buffers)),
         }
     }
     let OwnMemory { shape, mut bells, .. } = own;
-    bells.truncate(usize::from(shape.to_server));
+    let ours = bells.split_off(usize::from(shape.to_server));
+    let ins = ins.into_iter().zip(ours);
+    let ins = ins.map(|((ring, buffers), bell)| Incoming::new(ring, buffers, bell)).collect();
     attach(ins, outs, bells, shared, wake)
 }
 
@@ -222,11 +224,15 @@ fn use_of_peer(
     };
     let ins = told.to_server.iter().enumerate().map(place).collect::<Result<Vec<_>, _>>()?;
     let outs = told.to_client.iter().enumerate().map(place).collect::<Result<Vec<_>, _>>()?;
-    let bells: Vec<OwnedFd> = told.to_client.into_iter().map(|ring| ring.bell).collect();
-    if !bells.iter().all(is_eventfd) {
+    let bells_of = |offers: Vec<RingOffer<OwnedFd>>| {
+        offers.into_iter().map(|ring| ring.bell).collect::<Vec<_>>()
+    };
+    let (ours, bells) = (bells_of(told.to_server), bells_of(told.to_client));
+    if !ours.iter().chain(&bells).all(is_eventfd) {
         return Err(Refusal::Memory("a ring's bell is no eventfd".to_owned()));
     }
-    let ins = ins.into_iter().map(|ring| Incoming::new(ring, Buffers::Peers)).collect();
+    let ins = ins.into_iter().zip(ours);
+    let ins = ins.map(|(ring, bell)| Incoming::new(ring, Buffers::Peers, bell)).collect();
     let outs = outs.into_iter().map(|ring| Outgoing::new(ring, Buffers::Peers)).collect();
     attach(ins, outs, bells, shared, wake)
 }

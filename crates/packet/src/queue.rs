@@ -8,6 +8,8 @@ use std::os::fd::RawFd;
 pub enum Wakes {
     /// The descriptor is readable as long as there are some.
     Readable(RawFd),
+    /// One of two is readable then: or there is more to it than packets, which is to be seen to.
+    Either(RawFd, RawFd),
     /// Nobody tells: it must be looked at.
     Unseen,
 }

@@ -114,6 +114,10 @@ impl Node for PortRx {
         for RxAttachment { queue, .. } in &mut self.queues {
             match queue.before_rest() {
                 Wakes::Readable(descriptor) => watch.readable(descriptor),
+                Wakes::Either(one, other) => {
+                    watch.readable(one);
+                    watch.readable(other);
+                }
                 Wakes::Unseen => watch.look(),
             }
         }
