@@ -7,7 +7,7 @@
 //!  region     memory that both sides have, and that neither can take away; shape: how ours is laid out
 //!  ring       a ring in it; receive, transmit: packets out of and into rings
 //!  probe      one ring without a peer, for tests and fuzzers
-//!  queue      what a worker holds: follows connections as they come and go; bell: wakes who does not poll
+//!  queue      what a worker holds: follows connections as they come and go; bell, signal: wake who does not poll
 //! ```
 //! What the other side may write at any time:
 //!
@@ -19,7 +19,7 @@
 //! | a ring's head or tail that cannot be | the connection ends, counted (`lies`) |
 //! | anything, while we read | each word is read once, what was checked is what is used |
 //! | a shorter memory | cannot be: its size is sealed, or the memory refused |
-//! | a bell that cannot be rung | a thread of that connection's own waits, nobody else |
+//! | an eventfd that is full | nobody waits; it is signalled by the kernel, not written |
 //!
 //! Nothing of it touches memory that is not shared with that peer.
 // Memory that others write is read through pointers: `region`, `ring` and `socket` are the wall.
@@ -38,6 +38,7 @@ mod ring;
 mod service;
 mod session;
 mod shape;
+mod signal;
 pub mod socket;
 mod transmit;
 

@@ -15,6 +15,7 @@ use crate::bell::Bell;
 use crate::counts::Counts;
 use crate::receive::Incoming;
 use crate::ring::Lie;
+use crate::signal::Signal;
 use crate::transmit::Outgoing;
 use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue, Wakes};
 use std::os::fd::AsRawFd;
@@ -32,8 +33,8 @@ pub(crate) struct Link {
 /// One end of a ring, shared by the queues that use it.
 pub(crate) struct End<T> {
     pub(crate) ring: Mutex<T>,
-    /// Rung after packets went in, if that is wanted.
-    pub(crate) bell: Option<Arc<Bell>>,
+    /// Sent after packets went in, if that is wanted.
+    pub(crate) signal: Option<Signal>,
     pub(crate) link: Arc<Link>,
 }
 
@@ -175,8 +176,8 @@ impl TxQueue for Sender {
         match outcome {
             Ok((done, waited_for)) => {
                 cache.release(packets.take_front(done));
-                if let (true, Some(bell)) = (waited_for, &end.bell) {
-                    bell.ring();
+                if let (true, Some(signal)) = (waited_for, &end.signal) {
+                    signal.send();
                 }
             }
             Err(Lie) => self.0.give_up(),

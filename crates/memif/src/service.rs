@@ -3,13 +3,13 @@
 //! ```text
 //!  control thread   open, start, stop, close ─┐ lock
 //!                                             ▼
-//!  service thread   poll ─▶ listeners ▸ strangers ▸ sessions ▸ bells ─▶ lines of the interfaces
-//!  workers          ─ a ring lies, or a bell is rung for the first time ─▶ wake
+//!  service thread   poll ─▶ listeners ▸ strangers ▸ sessions ─▶ lines of the interfaces
+//!  workers          ─ a ring lies ─▶ wake
 //! ```
 //! A *stranger* has connected and not said yet which interface it wants. Nobody is waited for: who
 //! is not done within five seconds is turned away.
 
-use crate::bell::{Bell, Bells};
+use crate::bell::Bell;
 use crate::control::{Init, Message, Refusal, Server, shown};
 use crate::interface::{Role, Shared};
 use crate::queue::lock;
@@ -47,8 +47,6 @@ struct State {
     sockets: Vec<Socket>,
     strangers: Vec<Stranger>,
     interfaces: Vec<Interface>,
-    /// Of connections that are over.
-    ending: Vec<Bells>,
 }
 
 struct Socket {
@@ -81,7 +79,6 @@ enum Whose {
     Socket(usize),
     Stranger(u64),
     Session(u64),
-    Bells(u64),
 }
 
 /// The service, which is begun by who asks first.
@@ -101,14 +98,11 @@ pub(crate) fn the() -> io::Result<&'static Service> {
 pub(crate) fn wants(number: u64, wanted: bool) {
     let Some(service) = SERVICE.get() else { return };
     let mut state = lock(&service.state);
-    let State { interfaces, ending, .. } = &mut *state;
-    if let Some(interface) = interfaces.iter_mut().find(|it| it.number == number) {
+    if let Some(interface) = state.interfaces.iter_mut().find(|it| it.number == number) {
         interface.wanted = wanted;
         interface.not_before = None;
         if !wanted {
-            interface.end(&Refusal::Stopped, ending);
-            // Nearly always at once, so that nothing is left when this returns.
-            ending.retain_mut(|bells| !bells.end());
+            interface.end(&Refusal::Stopped);
         }
     }
     drop(state);
@@ -208,15 +202,8 @@ impl State {
             };
             whose.push((session.channel.as_raw_fd(), Whose::Session(number)));
             busy |= session.live().is_none();
-            if let Some(live) = session.live().filter(|live| live.bells.is_silent()) {
-                whose.push((live.bells.wanted().fd().as_raw_fd(), Whose::Bells(number)));
-            }
         }
-        let patience = match (self.ending.is_empty(), busy) {
-            (false, _) => 2,
-            (true, true) => PAUSE.as_millis() as i32,
-            (true, false) => -1,
-        };
+        let patience = if busy { PAUSE.as_millis() as i32 } else { -1 };
         let entry = |fd: RawFd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let polled = whose.iter().map(|(fd, _)| entry(*fd)).collect();
         (polled, whose.into_iter().map(|(_, whose)| whose).collect(), patience)
@@ -230,16 +217,8 @@ impl State {
             Whose::Socket(number) => self.accept(number),
             Whose::Stranger(number) => self.hear_stranger(number),
             Whose::Session(number) => {
-                let Self { interfaces, ending, .. } = self;
-                if let Some(interface) = interfaces.iter_mut().find(|it| it.number == number) {
-                    interface.hear(wake, ending);
-                }
-            }
-            Whose::Bells(number) => {
-                let interface = self.interfaces.iter_mut().find(|it| it.number == number);
-                let session = interface.and_then(|it| it.session.as_mut());
-                if let Some(live) = session.and_then(Session::live_mut) {
-                    live.bells.begin();
+                if let Some(interface) = self.interfaces.iter_mut().find(|it| it.number == number) {
+                    interface.hear(wake);
                 }
             }
         }
@@ -322,11 +301,7 @@ impl State {
     /// What is to be done without anybody saying something.
     fn look_around(&mut self) {
         self.strangers.retain(|stranger| stranger.since.elapsed() < PATIENCE);
-        let Self { interfaces, ending, .. } = self;
-        for interface in interfaces {
-            interface.look(ending);
-        }
-        ending.retain_mut(|bells| !bells.end());
+        self.interfaces.iter_mut().for_each(Interface::look);
     }
 }
 
@@ -340,7 +315,7 @@ impl Interface {
         self.shared.settings.role == Role::Client
     }
 
-    fn hear(&mut self, wake: &Arc<Bell>, ending: &mut Vec<Bells>) {
+    fn hear(&mut self, wake: &Arc<Bell>) {
         let Some(session) = &mut self.session else { return };
         let was_live = session.live().is_some();
         match session.hear(&self.shared, wake) {
@@ -349,18 +324,18 @@ impl Interface {
                     self.shared.up.store(true, Ordering::Release);
                 }
             }
-            Err(why) => self.end(&why, ending),
+            Err(why) => self.end(&why),
         }
     }
 
-    fn look(&mut self, ending: &mut Vec<Bells>) {
+    fn look(&mut self) {
         match &self.session {
             Some(session) if session.lied() => {
                 self.shared.lies.fetch_add(1, Ordering::Relaxed);
-                self.end(&Refusal::Lie, ending);
+                self.end(&Refusal::Lie);
             }
             Some(session) if session.live().is_none() && session.began.elapsed() >= PATIENCE => {
-                self.end(&Refusal::Late, ending);
+                self.end(&Refusal::Late);
             }
             Some(_) => {}
             None if self.wanted && self.connects() => self.connect(),
@@ -380,7 +355,7 @@ impl Interface {
         }
     }
 
-    fn end(&mut self, why: &Refusal, ending: &mut Vec<Bells>) {
+    fn end(&mut self, why: &Refusal) {
         let Some(session) = self.session.take() else {
             self.shared.up.store(false, Ordering::Release);
             return;
@@ -393,7 +368,7 @@ impl Interface {
             why => self.note(why),
         }
         self.shared.up.store(false, Ordering::Release);
-        ending.extend(session.end(&self.shared, why));
+        session.end(&self.shared, why);
         self.not_before = Some(Instant::now() + RECONNECT_PAUSE);
     }
 

@@ -1,7 +1,7 @@
 //! One connection: what its peer says moves its side's state machine, and at the end of that the
 //! rings stand in the interface's lines.
 
-use crate::bell::{Bell, Bells, eventfd, is_eventfd};
+use crate::bell::{Bell, eventfd, is_eventfd};
 use crate::control::{
     Carries, Client, ClientStep, Described, Message, Refusal, RingOffer, Server, ServerStep, Wish,
 };
@@ -11,6 +11,7 @@ use crate::receive::Incoming;
 use crate::region::Region;
 use crate::ring::{Buffers, Memory, Ring};
 use crate::shape::{Direction, Shape};
+use crate::signal::{Signal, Signals};
 use crate::socket::{Channel, Heard};
 use crate::transmit::Outgoing;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -46,7 +47,6 @@ struct OwnMemory {
 /// What there is while packets flow.
 pub(crate) struct Live {
     link: Arc<Link>,
-    pub(crate) bells: Bells,
 }
 
 impl Session {
@@ -73,10 +73,6 @@ impl Session {
 
     pub(crate) fn live(&self) -> Option<&Live> {
         self.live.as_ref()
-    }
-
-    pub(crate) fn live_mut(&mut self) -> Option<&mut Live> {
-        self.live.as_mut()
     }
 
     /// Hears all that is there and does what it takes.
@@ -139,13 +135,12 @@ impl Session {
         self.live.as_ref().is_some_and(|live| live.link.lied.load(Ordering::Acquire))
     }
 
-    /// The end: the peer hears why, if it still listens; what is left are its bells.
-    pub(crate) fn end(self, shared: &Shared, why: &Refusal) -> Option<Bells> {
+    /// The end: the peer hears why, if it still listens.
+    pub(crate) fn end(self, shared: &Shared, why: &Refusal) {
         // It may be gone, and it may not read: no matter.
         let _ = say(&self.channel, &Message::disconnect(&why.to_string()), None);
         shared.rx.iter().for_each(|line| line.set(None));
         shared.tx.iter().for_each(|line| line.set(None));
-        self.live.map(|live| live.bells)
     }
 }
 
@@ -246,25 +241,29 @@ fn attach(
     shared: &Shared,
     wake: &Arc<Bell>,
 ) -> Result<Live, Refusal> {
-    let bells = Bells::of(bells).map_err(memory)?;
     let link = Arc::new(Link { lied: AtomicBool::new(false), wake: Arc::clone(wake) });
-    let ends = ends(ins, None, &link);
-    for (line, end) in shared.rx.iter().zip(ends) {
+    let silent = std::iter::repeat_with(|| None);
+    for (line, end) in shared.rx.iter().zip(ends(ins, silent, &link)) {
         line.set(Some(end));
     }
-    let outs: Vec<_> = self::ends(outs, Some(bells.wanted()), &link).collect();
+    let signals = Signals::new().map(Arc::new).map_err(|error| {
+        tracing::warn!(fault = "memif-signal", %error, "a peer that rests is not woken");
+    });
+    let told = bells.into_iter().map(|to| Some(Signal::new(signals.as_ref().ok()?, to)));
+    let outs: Vec<_> = ends(outs, told, &link).collect();
     for (line, end) in shared.tx.iter().zip(outs.iter().cycle()) {
         Line::set(line, Some(Arc::clone(end)));
     }
-    Ok(Live { link, bells })
+    Ok(Live { link })
 }
 
 fn ends<T>(
     rings: Vec<T>,
-    bell: Option<&Arc<Bell>>,
+    signals: impl Iterator<Item = Option<Signal>>,
     link: &Arc<Link>,
 ) -> impl Iterator<Item = Arc<End<T>>> {
-    rings.into_iter().map(move |ring| {
-        Arc::new(End { ring: Mutex::new(ring), bell: bell.cloned(), link: Arc::clone(link) })
+    let ends = rings.into_iter().zip(signals);
+    ends.map(|(ring, signal)| {
+        Arc::new(End { ring: Mutex::new(ring), signal, link: Arc::clone(link) })
     })
 }

@@ -71,7 +71,8 @@ calls! {
     sendmmsg: SYS_sendmmsg, getcpu: SYS_getcpu, sched_setattr: SYS_sched_setattr,
     sched_getattr: SYS_sched_getattr, renameat2: SYS_renameat2, getrandom: SYS_getrandom,
     memfd_create: SYS_memfd_create, membarrier: SYS_membarrier, mlock2: SYS_mlock2,
-    preadv2: SYS_preadv2, pwritev2: SYS_pwritev2, statx: SYS_statx, rseq: SYS_rseq,
+    io_setup: SYS_io_setup, io_submit: SYS_io_submit, io_getevents: SYS_io_getevents,
+    io_destroy: SYS_io_destroy, preadv2: SYS_preadv2, pwritev2: SYS_pwritev2, statx: SYS_statx, rseq: SYS_rseq,
     clone3: SYS_clone3, close_range: SYS_close_range, openat2: SYS_openat2,
     faccessat2: SYS_faccessat2, epoll_pwait2: SYS_epoll_pwait2,
 }
