@@ -11,8 +11,7 @@ use wire::MacAddr;
 use super::super::field::Field;
 use super::super::objects::acl::{Acl, AclName, Action, Fragment, Rule, TcpFlags};
 use super::super::objects::arp::Arp;
-use super::super::objects::bridge::{BoundAddress, Bridge, BridgeMode, BridgeName, Flags, Member};
-use super::super::objects::bridge_controller::{Controller, Datapath, Target};
+use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::bridge_evpn::Evpn;
 use super::super::objects::flows::Flows;
 use super::super::objects::icmp::Icmp;
@@ -299,20 +298,7 @@ fn bridge(config: &mut Config, ports: &[u8]) {
         let netns = answer_nd.then(|| Field::from_text("frr").unwrap());
         Box::new(Evpn { netns, routes: answer_arp, ..Evpn::default() })
     });
-    // Some are of flows, with controllers of both kinds, one of which says more than where it is.
-    let (mode, controllers) = match ports.len() % 2 {
-        0 => (BridgeMode::Learning, Vec::new()),
-        _ => {
-            let target = |text| Target::from_text(text).unwrap();
-            let probe = Duration::from_secs(1 + ports.len() as u64);
-            let first = Controller { probe, ..Controller::new(target("tcp:[2001:db8::1]:6633")) };
-            (BridgeMode::Flow, vec![first, Controller::new(target("ptcp:6653:127.0.0.1"))])
-        }
-    };
     let made = Bridge {
-        mode,
-        datapath: (mode == BridgeMode::Flow).then_some(Datapath(ports.len() as u64)),
-        controllers,
         ports: members,
         ageing,
         answer_arp,
