@@ -1,12 +1,12 @@
 //! Signals an eventfd that a peer has, too, and never waits.
 //!
 //! ```text
-//!  worker ─ io_submit: write an octet to /dev/null, and signal that eventfd when it is done
-//!                                   kernel ─ done at once ─▶ the peer's eventfd
+//!  worker ─ io_submit: write an octet to /dev/null, and signal that eventfd when done
+//!                             kernel ─ done at once ─▶ the peer's eventfd
 //! ```
-//! A peer may fill its eventfd and make writing it wait, whatever we set before: a worker that wrote
-//! it could be stopped by it. The kernel's own signal for an operation that is done adds to it
-//! without waiting, full or not, and costs one system call.
+//! A peer may fill its eventfd and make writing it wait, whatever we set before: it could stop a
+//! worker that wrote it. The kernel's own signal for an operation that is done adds to it without
+//! waiting, full or not, and costs one system call.
 
 use std::fs::{File, OpenOptions};
 use std::io;
