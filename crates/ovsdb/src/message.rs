@@ -48,8 +48,8 @@ impl Message {
                     (Some(result), None | Some(Value::Null)) => {
                         Ok(Self::Answer { id, outcome: Ok(result) })
                     }
+                    (None, None | Some(Value::Null)) => Err(wrong(&Value::Object(fields))),
                     (_, Some(error)) => Ok(Self::Answer { id, outcome: Err(error) }),
-                    (None, None) => Err(wrong(&Value::Object(fields))),
                 }
             }
             (method, _) => Err(wrong(&method.unwrap_or(Value::Object(fields)))),
@@ -90,6 +90,7 @@ mod tests {
         for value in [
             json!([]),
             json!({ "id": 1 }),
+            json!({ "id": 1, "error": null }),
             json!({ "id": 1, "method": 2, "params": [] }),
             json!({ "id": 1, "method": "echo", "params": {} }),
         ] {
