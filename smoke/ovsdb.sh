@@ -8,7 +8,7 @@
 vs add-br br0 -- add-port br0 v1 -- add-port br0 v2 -- set Interface v2 ofport_request=7
 pings "$a" 10.0.9.2
 column Interface v1 ofport 1 && column Interface v2 ofport 7 && column Interface br0 ofport 65534
-column Interface v1 link_state up
+until_true column Interface v1 link_state up
 ip -n "$r" addr add 10.0.9.100/24 dev br0
 ip -n "$r" link set br0 up
 until_true pings "$a" 10.0.9.100
