@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz faults bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick graph map yang doc clean
+.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick graph map yang doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,10 @@ fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)
 
 faults: ## Plays seeds of the fault plan for FAULT_SECONDS (600), optimised; SEED=17 plays that one, and tells what it throws
 	cargo run --release -p faults --bin volley-faults -- $(if $(SEED),--seed $(SEED),--seconds $(or $(FAULT_SECONDS),600) --jobs $(or $(JOBS),2))
+
+soak: ## Throws hostile traffic and random changes at the router for SOAK_SECONDS (3600), as root, with BGP up and pings that none is lost of
+	cargo build --workspace --bins
+	SOAK_SECONDS=$(or $(SOAK_SECONDS),3600) SOAK_PHASE=$(or $(SOAK_PHASE),20) SOAK_TABLE=$(abspath target/soak.md) smoke/soak.sh
 
 bench: ## Measures cycles per packet, node by node, into target/bench.json
 	cargo run --release -p bench --bin volley-bench -- --nodes $(if $(DATA),--data $(DATA))
