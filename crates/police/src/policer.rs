@@ -99,7 +99,7 @@ impl Policer {
 
     /// The colour of a packet of `bytes` that was `before` already, which counts only if this
     /// policer is aware of colours.
-    #[inline]
+    #[inline(always)]
     pub fn colour(&self, moment: Moment, bytes: u32, before: Colour) -> Colour {
         let before = if self.colour_aware { before } else { Colour::Green };
         let bytes = u64::from(bytes);

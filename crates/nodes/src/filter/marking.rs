@@ -68,7 +68,7 @@ impl Mark {
     }
 
     /// Marks what an interface has there.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write_at(self, packet: &mut PacketView<'_>, place: Place) {
         let Self { dscp, pcp } = self;
         match (place, pcp) {

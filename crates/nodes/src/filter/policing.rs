@@ -7,8 +7,8 @@
 use crate::filter::marking::{Mark, Place, colour_of};
 use crate::tables::{Run, Setup, Work};
 use graph::{Context, Exits};
-use packet::Frame;
-use police::{Colour, ColourCounters, Policer};
+use packet::{Frame, PacketView};
+use police::{Colour, ColourCounters, Moment, Policer};
 use std::sync::Arc;
 
 /// What becomes of packets of a colour.
@@ -84,18 +84,16 @@ impl Work for Policing {
             run.slots.for_each(|slot| policed.mark.write_at(&mut frame.view(slot), place));
             return;
         };
-        let (moment, looks) = (named.policer.at(context.now_tsc), fib::only_looks());
+        let moment = named.policer.at(context.now_tsc);
+        if fib::only_looks() {
+            only_ask(run, policed, named, moment, frame, exits);
+            return;
+        }
         for slot in run.slots {
             let bytes = frame.lengths()[slot];
             let mut packet = frame.view(slot);
-            let before = match named.policer.is_colour_aware() {
-                true => colour_of(packet.header(), place == Place::Packet),
-                false => Colour::Green,
-            };
-            let colour = match looks {
-                false => named.policer.colour(moment, bytes, before),
-                true => named.policer.would_be(moment, bytes, before),
-            };
+            let before = said(named, &packet, place);
+            let colour = named.policer.colour(moment, bytes, before);
             if let Some(counters) = named.counters.get(usize::from(context.worker)) {
                 counters.add(colour, bytes);
             }
@@ -103,6 +101,39 @@ impl Work for Policing {
                 Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
                 Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
             }
+        }
+    }
+}
+
+/// The colour that a packet says it has.
+#[inline(always)]
+fn said(named: &NamedPolicer, packet: &PacketView<'_>, place: Place) -> Colour {
+    match named.policer.is_colour_aware() {
+        true => colour_of(packet.header(), place == Place::Packet),
+        false => Colour::Green,
+    }
+}
+
+/// The same with frames of a question: nothing is taken, nor counted. Apart from those that pass,
+/// which it would cost a look each.
+#[cold]
+#[inline(never)]
+fn only_ask(
+    run: Run<'_, Policed>,
+    policed: &Policed,
+    named: &NamedPolicer,
+    moment: Moment,
+    frame: &mut Frame,
+    exits: &mut Exits<'_, Exceeds>,
+) {
+    let place = Place::of(run.row);
+    for slot in run.slots {
+        let bytes = frame.lengths()[slot];
+        let mut packet = frame.view(slot);
+        let before = said(named, &packet, place);
+        match named.treatments[named.policer.would_be(moment, bytes, before) as usize] {
+            Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
+            Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
         }
     }
 }
