@@ -4,13 +4,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use control::view::{Asked, Method, ProblemDetails, Verb};
+use control::view::{Asked, ConfigEdit, EditText, Fields, Method, ProblemDetails, Verb};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::http::request;
 use hyper::{Request, StatusCode, header};
 use hyper_util::rt::TokioIo;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
@@ -25,6 +26,12 @@ pub(crate) struct Client {
     socket: PathBuf,
     runtime: Runtime,
     patience: Duration,
+}
+
+/// An answer, as what it must be.
+pub(crate) fn typed<T: DeserializeOwned>(answer: Value) -> Result<T, CliError> {
+    serde_json::from_value(answer)
+        .map_err(|error| CliError::Broken(format!("not the answer expected: {error}")))
 }
 
 impl Client {
@@ -52,6 +59,18 @@ impl Client {
     /// Asks for JSON.
     pub(crate) fn get(&self, path: &str) -> Result<Value, CliError> {
         json(&self.get_bytes(path)?)
+    }
+
+    /// What a path of the API answers, as that.
+    pub(crate) fn view<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
+        self.get(path).and_then(typed)
+    }
+
+    /// Has the router run commands: all of them or none.
+    pub(crate) fn edit(&self, commands: &[String]) -> Result<(), CliError> {
+        let commands = commands.join("\n");
+        let body = EditText { commands, file: None, confirm_within_s: None };
+        self.make::<ConfigEdit>(Fields(body)).map(drop)
     }
 
     /// Asks for a text.

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use control::view::Style;
 use serde_json::Value;
 
+use crate::client::typed;
 use crate::error::CliError;
 use crate::printable::printable;
 
@@ -33,9 +34,7 @@ impl Output {
         if self.json {
             return self.json(&answer);
         }
-        let value = serde_json::from_value(answer)
-            .map_err(|error| CliError::Broken(format!("not the answer expected: {error}")))?;
-        self.text(&text(value, self.style))
+        self.text(&text(typed(answer)?, self.style))
     }
 
     /// Writes JSON.

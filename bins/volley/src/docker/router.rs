@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use control::view::{self, ConfigEdit, Fields};
-use serde::de::DeserializeOwned;
+use control::view;
 
 use super::plan::Running;
 use crate::client::Client;
@@ -29,17 +28,12 @@ impl Api {
     pub(super) fn new(socket: &Path) -> Result<Self, CliError> {
         Ok(Self(Client::new(socket)?.with_patience(PATIENCE)))
     }
-
-    fn view<T: DeserializeOwned>(&self, path: &str) -> Result<T, CliError> {
-        serde_json::from_value(self.0.get(path)?)
-            .map_err(|error| CliError::Broken(format!("not the answer expected: {error}")))
-    }
 }
 
 impl Router for Api {
     fn running(&self) -> Result<Running, CliError> {
-        let bridges: Vec<view::Bridge> = self.view("/v1/bridges")?;
-        let ports: Vec<view::Port> = self.view("/v1/ports")?;
+        let bridges: Vec<view::Bridge> = self.0.view("/v1/bridges")?;
+        let ports: Vec<view::Port> = self.0.view("/v1/ports")?;
         let members = |bridge: view::Bridge| {
             (bridge.name, bridge.ports.into_iter().map(|port| port.port).collect())
         };
@@ -50,8 +44,6 @@ impl Router for Api {
     }
 
     fn edit(&self, commands: &[String]) -> Result<(), CliError> {
-        let commands = commands.join("\n");
-        let body = view::EditText { commands, file: None, confirm_within_s: None };
-        self.0.make::<ConfigEdit>(Fields(body)).map(drop)
+        self.0.edit(commands)
     }
 }
