@@ -50,8 +50,8 @@ soak: ## Throws hostile traffic and random changes at the router for SOAK_SECOND
 	cargo build --workspace --bins
 	SOAK_SECONDS=$(or $(SOAK_SECONDS),3600) SOAK_PHASE=$(or $(SOAK_PHASE),20) SOAK_TABLE=$(abspath target/soak.md) smoke/soak.sh
 
-bench: ## Measures cycles per packet, node by node, into target/bench.json
-	cargo run --release -p bench --bin volley-bench -- --nodes $(if $(DATA),--data $(DATA))
+bench: ## Measures cycles per packet, node by node, into target/bench.json; VPP=FOLDER measures VPP in turn with us
+	cargo run --release -p bench --bin volley-bench -- --nodes $(if $(DATA),--data $(DATA)) $(if $(VPP),--vpp $(VPP))
 
 bench-fib: ## Measures the forwarding tables by themselves, beside those of DPDK, into target/bench-fib.json
 	cargo run --release -p fib-bench -- --plot $(if $(DATA),--data $(DATA))

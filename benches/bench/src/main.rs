@@ -21,6 +21,7 @@ mod scaling;
 mod scenario;
 mod scenarios;
 mod thread_time;
+mod vpp;
 
 use clap::Parser;
 use std::error::Error;
@@ -58,6 +59,12 @@ struct Arguments {
     /// Send packets through a scenario, for `--instructions` to count.
     #[arg(long, value_name = "SCENARIO", hide = true)]
     count_instructions: Option<String>,
+    /// Measure VPP as well, in turn on the same core: the folder that has `bin/vpp` and `bin/vppctl`.
+    #[arg(long, value_name = "FOLDER")]
+    vpp: Option<PathBuf>,
+    /// Turns of VPP and us in each scenario.
+    #[arg(long, default_value_t = 15, requires = "vpp")]
+    turns: usize,
     /// Show each scenario's nodes, too.
     #[arg(long)]
     nodes: bool,
@@ -111,6 +118,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     rows.extend(scaling::rows(&scenarios, arguments.rounds, progress)?);
     if wanted("engine") {
         rows.extend(engine::rows(arguments.rounds, progress));
+        progress("");
+    }
+    // Last, as this thread stays on one core from here on.
+    if let Some(folder) = &arguments.vpp {
+        for (scenario, row) in scenarios.iter().zip(&mut rows) {
+            progress(&format!("{} beside VPP", scenario.name));
+            match vpp::in_turn(folder, scenario, arguments.turns, best) {
+                Ok(found) => row.vpp = found,
+                // What was measured stays worth telling.
+                Err(error) => eprintln!("{}: {error}", scenario.name),
+            }
+        }
         progress("");
     }
     report::write(&rows, &arguments.out)?;

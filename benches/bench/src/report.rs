@@ -4,6 +4,7 @@ use crate::host::{self, Host};
 use crate::pace::Pace;
 use crate::sample::{Middle, Sample};
 use crate::scenario::Scenario;
+use crate::vpp::InTurn;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
@@ -34,6 +35,9 @@ pub(crate) struct Row {
     pub(crate) spread: Spread,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) aim_cycles_per_packet: Option<f64>,
+    /// What VPP needs for the same, in turn with us.
+    #[serde(flatten)]
+    pub(crate) vpp: Option<InTurn>,
     pub(crate) host: Host,
 }
 
@@ -95,6 +99,7 @@ impl Row {
             samples,
             spread: Spread { min: round(middle.min), q1: round(middle.q1), q3: round(middle.q3) },
             aim_cycles_per_packet: None,
+            vpp: None,
             host: host::facts(),
         }
     }
@@ -147,6 +152,13 @@ pub(crate) fn print(out: &mut impl Write, rows: &[Row], nodes: bool) -> io::Resu
             row.mpps,
             known(row.aim_cycles_per_packet),
         )?;
+        if let Some(it) = &row.vpp {
+            writeln!(
+                out,
+                "    in turn with VPP, on one core: VPP {:.1}, Volley {:.1}; VPP takes {:.2} times as many",
+                it.vpp_cycles_per_packet, it.cycles_per_packet_in_turn, it.ratio
+            )?;
+        }
         for node in row.nodes.iter().filter(|_| nodes) {
             writeln!(
                 out,

@@ -23,8 +23,8 @@ pub(crate) struct Rig {
     pub(crate) dataplane: Dataplane,
     /// None where workers are threads of their own.
     worker: Option<Worker>,
-    /// Passes until the source has brought each of its packets.
-    round: usize,
+    /// What its source brings, over and over.
+    frames: Arc<[Vec<u8>]>,
     made: Instant,
 }
 
@@ -40,10 +40,10 @@ impl Rig {
         mode: Mode,
         change: impl FnOnce(&mut Settings),
     ) -> Result<Self, RigError> {
-        let round = packets.len().div_ceil(packet::VECTOR);
-        let mut dataplane = plane(packets, mode, change)?;
+        let frames: Arc<[Vec<u8>]> = packets.into();
+        let mut dataplane = plane(Arc::clone(&frames), mode, change)?;
         let worker = dataplane.take_local_worker();
-        Ok(Self { dataplane, worker, round, made: Instant::now() })
+        Ok(Self { dataplane, worker, frames, made: Instant::now() })
     }
 
     /// Two interfaces as [`Rig::new`] makes them; of several workers each is a thread, that sleeps
@@ -81,7 +81,13 @@ impl Rig {
     /// far as they hold it. A router that does one thing all day is in that state.
     pub(crate) fn warm_up(&mut self) {
         self.look_at_clock();
-        (0..self.round).for_each(|_| self.turn());
+        let passes = self.frames.len().div_ceil(packet::VECTOR);
+        (0..passes).for_each(|_| self.turn());
+    }
+
+    /// What its source brings.
+    pub(crate) fn frames(&self) -> &[Vec<u8>] {
+        &self.frames
     }
 
     /// Packets that the source brought until now.
@@ -108,7 +114,7 @@ impl Rig {
 
 /// The data plane alone: its worker is another thread's where the settings say so.
 pub(crate) fn plane(
-    packets: Vec<Vec<u8>>,
+    packets: Arc<[Vec<u8>]>,
     mode: Mode,
     change: impl FnOnce(&mut Settings),
 ) -> Result<Dataplane, RigError> {
@@ -117,7 +123,6 @@ pub(crate) fn plane(
     change(&mut settings);
     let mut dataplane = Dataplane::start(&settings)?;
     let workers = dataplane.worker_cores().len();
-    let packets: Arc<[Vec<u8>]> = packets.into();
     let source = |_| {
         let source = MemorySource::new(Arc::clone(&packets), Repeat::Forever);
         Box::new(source) as Box<dyn RxQueue>

@@ -9,6 +9,9 @@ pub(crate) struct Scenario {
     pub(crate) make: Box<dyn Fn() -> Result<Rig, RigError>>,
     /// The same with two workers, where that is measured.
     pub(crate) make_for_two: Option<Box<dyn Fn() -> Result<Rig, RigError>>>,
+    /// The same as commands of VPP's, where it is measured beside us: `pg0` brings the packets, and
+    /// they leave by `pg1`.
+    pub(crate) vpp: Option<Box<dyn Fn() -> String>>,
 }
 
 impl Scenario {
@@ -17,7 +20,7 @@ impl Scenario {
         aim: f64,
         make: impl Fn() -> Result<Rig, RigError> + 'static,
     ) -> Self {
-        Self { name, aim, make: Box::new(make), make_for_two: None }
+        Self { name, aim, make: Box::new(make), make_for_two: None, vpp: None }
     }
 
     /// One that is measured with one worker and with two.
@@ -28,5 +31,10 @@ impl Scenario {
     ) -> Self {
         let make_for_two = Some(Box::new(move || make(2)) as Box<dyn Fn() -> _>);
         Self { make_for_two, ..Self::new(name, aim, move || make(1)) }
+    }
+
+    /// One that VPP does as well, by these commands.
+    pub(crate) fn beside_vpp(self, commands: impl Fn() -> String + 'static) -> Self {
+        Self { vpp: Some(Box::new(commands)), ..self }
     }
 }

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use wire::MacAddr;
 
 /// Where the real table is in the folder of data: prefixes and the systems that announce them.
 const REAL_TABLE: &str = "internet-ipv4.txt.zst";
@@ -28,9 +29,12 @@ const LENGTHS: [(u8, u64); 9] =
 
 pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
     let mut all = vec![
-        Scenario::new("ip4-1", 50.0, || ip4(in_a_row(1), 1)),
-        Scenario::new("ip4-255k", 75.0, || ip4(in_a_row(255_000), 1)),
-        Scenario::new("ip4-1m", 85.0, || ip4(like_the_internet(1_000_000), NEXT_HOPS)),
+        Scenario::new("ip4-1", 50.0, || ip4(in_a_row(1), 1))
+            .beside_vpp(|| ip4_of_vpp(&in_a_row(1), 1)),
+        Scenario::new("ip4-255k", 75.0, || ip4(in_a_row(255_000), 1))
+            .beside_vpp(|| ip4_of_vpp(&in_a_row(255_000), 1)),
+        Scenario::new("ip4-1m", 85.0, || ip4(like_the_internet(1_000_000), NEXT_HOPS))
+            .beside_vpp(|| ip4_of_vpp(&like_the_internet(1_000_000), NEXT_HOPS)),
         Scenario::new("ip4-16m", 145.0, || ip4(like_the_internet(16_000_000), NEXT_HOPS)),
         Scenario::new("ip4-1m-counted", 95.0, || {
             counted(ip4(like_the_internet(1_000_000), NEXT_HOPS)?)
@@ -107,6 +111,22 @@ fn ip4(routes: Routes, next_hops: usize) -> Result<Rig, RigError> {
     Ok(rig)
 }
 
+/// The same as VPP's commands.
+fn ip4_of_vpp(routes: &Routes, next_hops: usize) -> String {
+    let mut commands = String::from(
+        "set interface ip address pg0 192.0.2.1/24\nset interface ip address pg1 192.0.3.1/24\n",
+    );
+    let mac = MacAddr(NEXT_HOP_MAC);
+    for hop in 0..next_hops as u32 {
+        commands.push_str(&format!("set ip neighbor pg1 {} {mac}\n", next_hop(hop)));
+    }
+    for (prefix, hop) in routes {
+        let via = next_hop(*hop % next_hops as u32);
+        commands.push_str(&format!("ip route add {prefix} via {via} pg1\n"));
+    }
+    commands
+}
+
 /// The same, and packets are counted by next hop.
 fn counted(rig: Rig) -> Result<Rig, RigError> {
     rig.dataplane.counts_next_hops.store(true, Ordering::Relaxed);
@@ -139,12 +159,15 @@ fn shared() -> Result<Rig, RigError> {
 
 fn next_hops_of(rig: &Rig, count: usize) -> Result<Vec<Forward>, RigError> {
     let made = (0..count as u32).map(|n| {
-        let next_hop = Ipv4Addr::from(0xac10_0000 + n).into();
-        let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop))?;
+        let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop(n).into()))?;
         rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
         Ok(plain(Kind::Rewrite, id.0))
     });
     made.collect()
+}
+
+fn next_hop(number: u32) -> Ipv4Addr {
+    Ipv4Addr::from(0xac10_0000 + number)
 }
 
 fn plain(kind: Kind, id: u32) -> Forward {

@@ -18,8 +18,10 @@ const NEXT_HOPS: u32 = 64;
 
 pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
     let mut all = vec![
-        Scenario::new("ip6-1", 65.0, || ip6(random_routes(1))),
-        Scenario::new("ip6-255k", 160.0, || ip6(random_routes(255_000))),
+        Scenario::new("ip6-1", 65.0, || ip6(random_routes(1)))
+            .beside_vpp(|| ip6_of_vpp(&random_routes(1))),
+        Scenario::new("ip6-255k", 160.0, || ip6(random_routes(255_000)))
+            .beside_vpp(|| ip6_of_vpp(&random_routes(255_000))),
         Scenario::new("ip6-1m", 200.0, || ip6(random_routes(1_000_000))),
     ];
     if let Some(data) = data {
@@ -41,6 +43,20 @@ fn random_routes(count: usize) -> Routes {
     let network = |bits: u64| u128::from(bits >> 3 | 1 << 61) << 64;
     let prefixes = std::iter::repeat_with(|| Ip6Prefix::new(network(random()), 64));
     prefixes.flatten().take(count).map(|prefix| (prefix, 0)).collect()
+}
+
+/// The same as VPP's commands.
+fn ip6_of_vpp(routes: &Routes) -> String {
+    let mac = MacAddr(NEXT_HOP_MAC);
+    let mut commands = format!(
+        "set interface ip address pg0 2001:db8::1/64\n\
+         set interface ip address pg1 2001:db8:0:1::1/64\n\
+         set ip neighbor pg1 2001:db8:0:1::2 {mac}\n"
+    );
+    for (prefix, _) in routes {
+        commands.push_str(&format!("ip route add {prefix} via 2001:db8:0:1::2 pg1\n"));
+    }
+    commands
 }
 
 fn routes_of(table: &Path) -> Result<Routes, RigError> {

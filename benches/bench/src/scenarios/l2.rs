@@ -10,20 +10,26 @@ use nodes::tables::{
     Wrap,
 };
 use nodes::tunnel::TunnelHeaders;
+use wire::MacAddr;
 use wire::ethernet::ethertype;
 
 /// Ports that are wired together: the least that a router can do.
 pub(crate) fn xconnects() -> Vec<Scenario> {
-    vec![Scenario::new("l2-xconnect", 28.0, xconnect)]
+    let vpp = "set interface l2 xconnect pg0 pg1\nset interface l2 xconnect pg1 pg0\n";
+    vec![Scenario::new("l2-xconnect", 28.0, xconnect).beside_vpp(|| vpp.into())]
 }
 
 pub(crate) fn all() -> Vec<Scenario> {
     vec![
-        Scenario::scaled("l2-bridge", 32.0, |it| bridge(it, 256, false)),
-        Scenario::scaled("l2-bridge-learn", 42.0, |it| bridge(it, 256, true)),
-        Scenario::scaled("l2-bridge-100k", 120.0, |it| bridge(it, 100_000, true)),
+        Scenario::scaled("l2-bridge", 32.0, |it| bridge(it, 256, false))
+            .beside_vpp(|| bridge_of_vpp(256, false)),
+        Scenario::scaled("l2-bridge-learn", 42.0, |it| bridge(it, 256, true))
+            .beside_vpp(|| bridge_of_vpp(256, true)),
+        Scenario::scaled("l2-bridge-100k", 120.0, |it| bridge(it, 100_000, true))
+            .beside_vpp(|| bridge_of_vpp(100_000, true)),
         Scenario::scaled("vlan-xconnect", 36.0, vlan_xconnect),
-        Scenario::scaled("vxlan-encap", 75.0, |it| vxlan(it, false)),
+        Scenario::scaled("vxlan-encap", 75.0, |it| vxlan(it, false))
+            .beside_vpp(|| format!("{TUNNEL_OF_VPP}set interface l2 xconnect pg0 vxlan_tunnel0\nset interface l2 xconnect vxlan_tunnel0 pg0\n")),
         Scenario::scaled("vxlan-decap", 85.0, |it| vxlan(it, true)),
         Scenario::scaled("l2-bridge-1m", 160.0, |it| bridge(it, 1_000_000, true)),
     ]
@@ -34,14 +40,37 @@ fn xconnect() -> Result<Rig, RigError> {
     Rig::new(packets, Mode::CrossConnect(InterfaceId(1)))
 }
 
-/// A bridge with `count` stations on either side, all known; each packet is from and to any.
+/// VPP's tunnel as [`vxlan`] has it.
+const TUNNEL_OF_VPP: &str = "set interface ip address pg1 192.0.2.1/24\n\
+    set ip neighbor pg1 192.0.2.2 02:00:00:00:02:02\n\
+    ip route add 10.0.0.1/32 via 192.0.2.2 pg1\n\
+    create vxlan tunnel src 192.0.2.1 dst 10.0.0.1 vni 42\n";
+
+/// A host on either side of a bridge.
+fn station(side: u8, number: u32) -> [u8; 6] {
+    let [a, b, c, d] = number.to_be_bytes();
+    [0x06, side, a, b, c, d]
+}
+
+/// VPP's bridge as [`bridge`] has it; whom packets are from it learns, or never does.
+fn bridge_of_vpp(count: u32, learn: bool) -> String {
+    let (on, minutes) = if learn { (1, 5) } else { (0, 0) };
+    let mut commands = format!(
+        "create bridge-domain 1 learn {on} mac-age {minutes}\n\
+         set interface l2 bridge pg0 1\nset interface l2 bridge pg1 1\n"
+    );
+    for number in 0..count {
+        let mac = MacAddr(station(1, number));
+        commands.push_str(&format!("l2fib add {mac} 1 pg1\n"));
+    }
+    commands
+}
+
+/// A bridge with `count` stations on either side, all known; each packet is from and to any. The
+/// table is as large as it usually is, or larger.
 fn bridge(workers: usize, count: u32, learn: bool) -> Result<Rig, RigError> {
     let mut random = random();
     let mut any = move || (random() >> 32) as u32 % count;
-    let station = |side: u8, number: u32| {
-        let [a, b, c, d] = number.to_be_bytes();
-        [0x06, side, a, b, c, d]
-    };
     let packets = (0..count)
         .map(|_| {
             let mut frame = udp(0x0a00_0001);
@@ -53,7 +82,7 @@ fn bridge(workers: usize, count: u32, learn: bool) -> Result<Rig, RigError> {
     let port = BridgePort { learn, ..BridgePort::new(BridgeId(1)) };
     let room = 3 * count as usize;
     let mode = Mode::Bridged(port);
-    let rig = Rig::with_workers(workers, packets, mode, |it| it.stations = room)?;
+    let rig = Rig::with_workers(workers, packets, mode, |it| it.stations = room.max(it.stations))?;
     for (side, number) in (0..2u8).flat_map(|side| (0..count).map(move |number| (side, number))) {
         rig.dataplane.stations.table.learn(MacKey::new(1, station(side, number)), side.into(), 0);
     }
