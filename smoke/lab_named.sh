@@ -31,7 +31,7 @@ cost_cycles = [400000]
 says slow 'volley: [0-9.]* k\?pps'
 jq -s -e '[.[] | .answer // empty] | length == 1 and all(.limit.by == "device" and .low_pps < 25000)' "$work/slow/raw.jsonl" >/dev/null || { jq -c .answer "$work/slow/raw.jsonl"; exit 1; }
 scenario lies veth 0.1 '' && lab lies "script=$work/honest,script=$work/lying" || { cat "$work/lies.txt"; exit 1; }
-says lies "The counters of script=$work/lying do not add up"
+says lies "The counters of script=$work/lying do not add up in [0-9]* of [0-9]* trials"
 ! finding lies | has "The counters of script=$work/honest" || { finding lies; exit 1; }
 scenario dies veth 0.5 ''
 ends 4 lab dies "script=$work/honest,script=$work/dying" &

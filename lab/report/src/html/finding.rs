@@ -6,7 +6,7 @@
 //! The first of these that the results have speaks; what failed, and whether the host was fit for
 //! it, is added.
 
-use lab_record::{ComparisonRecord, Finding, RatioReading, Results};
+use lab_record::{ComparisonRecord, Finding, RatioReading, Results, TrialRecord, Verdict};
 
 use super::host;
 use super::section::Page;
@@ -38,16 +38,32 @@ pub(super) fn of(page: &Page<'_>) -> String {
             )
         }
     };
-    let disagrees = results.trials.iter().filter(|trial| {
-        trial.verdicts.iter().any(|it| matches!(it, lab_record::Verdict::CountersDisagree { .. }))
-    });
-    let disagrees = match disagrees.map(|trial| trial.subject.device.clone()).next() {
-        None => String::new(),
-        Some(device) => format!(" The counters of {device} do not add up."),
-    };
     let unfit = host::is_unfit(results);
     let host = if unfit { " The host was not fit for absolute numbers." } else { "" };
-    format!("{told}{failed}{disagrees}{host}")
+    format!("{told}{failed}{}{host}", disagreements(&results.trials))
+}
+
+/// Of the first device whose counters do not add up: how often, and by how much.
+fn disagreements(trials: &[TrialRecord]) -> String {
+    let missing = |trial: &TrialRecord| {
+        trial.verdicts.iter().find_map(|it| match it {
+            Verdict::CountersDisagree { missing } => Some(missing.unsigned_abs()),
+            _ => None,
+        })
+    };
+    let Some(first) = trials.iter().find(|trial| missing(trial).is_some()) else {
+        return String::new();
+    };
+    let device = &first.subject.device;
+    let of_device: Vec<_> = trials.iter().filter(|it| it.subject.device == *device).collect();
+    let wrong: Vec<u64> = of_device.iter().filter_map(|trial| missing(trial)).collect();
+    let most = wrong.iter().max().copied().unwrap_or(0);
+    format!(
+        " The counters of {device} do not add up in {} of {} trials, by at most {most} packet{}.",
+        wrong.len(),
+        of_device.len(),
+        if most == 1 { "" } else { "s" }
+    )
 }
 
 fn comparison(results: &Results) -> Option<String> {
@@ -156,7 +172,9 @@ fn number(results: &Results) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_record::{AnswerRecord, Comparison, FailureRecord, Interval, Limit, Limiter, Subject};
+    use lab_record::{
+        AnswerRecord, Comparison, FailureRecord, Interval, Limit, Limiter, Outcome, Subject, Trial,
+    };
 
     fn answer(device: &str, run: u32, pps: f64, by: Limiter) -> AnswerRecord {
         AnswerRecord {
@@ -244,5 +262,24 @@ mod tests {
             of(Finding::NoDifference).contains("nothing below 0.40 % would have been believed")
         );
         assert_eq!(super::finding(&Results::default()), "Nothing was measured.");
+    }
+
+    #[test]
+    fn counters_that_do_not_add_up_are_told_with_how_often_and_by_how_much() {
+        let trial = |device: &str, verdicts| {
+            let subject = Subject { device: device.into(), ..Subject::default() };
+            let outcome = Outcome::of(Trial::new(1e6, 1.0), 0);
+            TrialRecord { verdicts, ..TrialRecord::new(subject, 0, "mlr", 0.0, outcome) }
+        };
+        let wrong = |missing| vec![Verdict::CountersDisagree { missing }];
+        let trials = vec![
+            trial("one", wrong(-1)),
+            trial("one", Vec::new()),
+            trial("two", wrong(900)),
+            trial("one", wrong(7)),
+        ];
+        let told = finding(&Results { trials, ..Results::default() });
+        let expected = "The counters of one do not add up in 2 of 3 trials, by at most 7 packets.";
+        assert!(told.contains(expected), "{told}");
     }
 }

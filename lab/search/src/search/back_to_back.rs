@@ -15,6 +15,7 @@ use crate::Error;
 
 /// As scenarios name it.
 pub const KIND: Kind = Kind {
+    repeats: Some(BURSTS),
     reading: "RFC 2544, 26.4 to 26.6: the longest burst at full rate that loses nothing,",
     ..Kind::new("back-to-back", pursue)
 };

@@ -27,6 +27,9 @@ pub struct Kind {
     pub of_both_directions: bool,
     /// Whether its trials are shorter on a host that stalls.
     pub shortens: bool,
+    /// How often it measures the same, unless `repetitions` says otherwise; none where it repeats
+    /// nothing, and then nobody may say.
+    pub repeats: Option<u32>,
     /// What the report says beside its numbers that are no rates.
     pub reading: &'static str,
     /// Carries it out: to its end, or until the time is up. [`Kind::carry_out`] tells what limited
@@ -59,6 +62,7 @@ impl Kind {
             duration_sum_s: 21.0,
             of_both_directions: false,
             shortens: false,
+            repeats: None,
             reading: "",
             pursue,
         }

@@ -14,7 +14,7 @@ use super::throughput;
 use crate::Error;
 
 /// As scenarios name it.
-pub const KIND: Kind = Kind::new("latency", pursue);
+pub const KIND: Kind = Kind { repeats: Some(TRIALS), ..Kind::new("latency", pursue) };
 
 /// Trials that RFC 2544 asks for.
 const TRIALS: u32 = 20;

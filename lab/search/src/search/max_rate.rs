@@ -17,17 +17,18 @@ use super::terms::Terms;
 use crate::Error;
 
 /// As scenarios name it.
-pub const KIND: Kind = Kind { of_both_directions: true, ..Kind::new("max-rate", pursue) };
+pub const KIND: Kind =
+    Kind { of_both_directions: true, repeats: Some(TRIALS), ..Kind::new("max-rate", pursue) };
 
 /// A device that loses no more than this of the largest load is not known to be at its limit.
 pub const SATURATED: f64 = 0.01;
 
-/// Trials that it makes.
-const TRIALS: usize = 10;
+/// Trials that CSIT makes.
+const TRIALS: u32 = 10;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let &Terms { max_pps, trial_s, .. } = terms;
-    let mut search = MaxRate { max_pps, trial_s, trials: TRIALS };
+    let mut search = MaxRate { max_pps, trial_s, trials: terms.repeated(TRIALS) };
     let answer = finish(&mut search, stand, "the maximum rate")?;
     let found = Found { loss_ratio: SATURATED, ..Found::one("MRR", answer.mean_pps) };
     Ok(vec![found].into())
@@ -82,6 +83,7 @@ impl Search for MaxRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::kind::testing;
     use crate::search::{Budget, run};
     use crate::sim::{Device, Model};
 
@@ -92,6 +94,21 @@ mod tests {
         let measured = run(&mut search, Budget::default(), |trial| Ok(device.measure(trial)));
         let (answer, history) = measured.unwrap();
         assert_eq!((answer.mean_pps, answer.sd_pps, history.len()), (1e6, 0.0, 10));
+    }
+
+    #[test]
+    fn as_many_trials_are_made_as_are_asked_for() {
+        for (repetitions, trials) in [(None, 10), (Some(1), 1), (Some(25), 25)] {
+            let mut device = Device::new(Model::quiet(4e6), 1);
+            let mut made = 0;
+            let mut stand = |trial: Trial| {
+                made += 1;
+                Ok(device.measure(trial))
+            };
+            let terms = Terms { repetitions, ..testing::terms() };
+            let found = KIND.carry_out(&terms, &mut stand).unwrap();
+            assert_eq!((made, found.rates[0].low_pps), (trials, 4e6));
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::Error;
 
 /// As scenarios name it.
 pub const KIND: Kind = Kind {
+    repeats: Some(PAIRS),
     parameters: &[CHANGE_ENTRIES],
     reading: "Live changes: packets lost over the rate offered.",
     ..Kind::new("reconfigure", pursue)

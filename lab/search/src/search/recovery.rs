@@ -20,6 +20,7 @@ use crate::Error;
 
 /// As scenarios name it.
 pub const KIND: Kind = Kind {
+    repeats: Some(OVERLOADS),
     reading: "the time until the last loss after an overload,",
     ..Kind::new("recovery", pursue)
 };

@@ -20,6 +20,7 @@ use crate::Error;
 
 /// As scenarios name it.
 pub const KIND: Kind = Kind {
+    repeats: Some(RESETS),
     reading: "the time without packets when the device is started anew.",
     ..Kind::new("reset", pursue)
 };

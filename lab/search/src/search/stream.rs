@@ -13,6 +13,7 @@ use super::terms::Parameter;
 
 /// As scenarios name it. Trials at loads cannot carry it out.
 pub const KIND: Kind = Kind {
+    repeats: Some(1),
     manner: Manner::Streams,
     parameters: &[WRITE_BYTES, SOCKET_BYTES, TRANSACTION_BYTES, DATAGRAM_MBPS, DATAGRAM_BYTES],
     reading: "Between endpoints: small writes, transactions over TCP, datagrams one way.",

@@ -170,9 +170,10 @@ impl Running<'_> {
             };
             self.recorder.write(record.judged())?;
         }
-        let methods = Methods::of(&measure.terms(0.0, 0.0));
+        let terms = measure.terms(0.0, 0.0);
+        let methods = Methods::of(&terms);
         let mut found: Vec<QuantityRecord> = Vec::new();
-        for _ in 0..measure.repetitions.unwrap_or(1).max(1) {
+        for _ in 0..terms.repeated(1) {
             for (metric, unit, value) in rig.methods(&methods, streams.seconds)? {
                 match found.iter_mut().find(|it| it.metric == metric) {
                     Some(record) => record.values.push(value),

@@ -311,4 +311,26 @@ mod tests {
             assert!(error.starts_with(told), "{error}");
         }
     }
+
+    #[test]
+    fn repetitions_go_with_searches_that_repeat() {
+        let of = |search: &str| {
+            let text = format!(
+                "name = 'x'\ntitle = 'X'\nabout = 'y'\n[[function]]\nkind = 'ip4'\n\
+                 [measure]\nsearch = '{search}'\nrepetitions = 3\n"
+            );
+            Scenario::parse(&text, "x").map_err(|error| error.to_string())
+        };
+        for search in ["max-rate", "latency", "back-to-back", "recovery", "reset"] {
+            let scenario = of(search).unwrap();
+            assert_eq!(scenario.measure.terms(1.0, 0.0).repeated(9), 3, "{search}");
+        }
+        for search in ["mlr", "throughput", "loss-scan", "functional"] {
+            let told = of(search).unwrap_err();
+            assert!(
+                told.starts_with(&format!("x:8:15: search = \"{search}\" repeats nothing")),
+                "{told}"
+            );
+        }
+    }
 }

@@ -35,9 +35,9 @@ pub struct Measure {
     pub relative_width: f64,
     /// Loads, in percent of the throughput, at which latency is measured afterwards.
     pub latency_at_percent: Vec<u64>,
-    /// How often bursts, overloads and resets are repeated.
+    /// How often bursts, overloads, resets, changes or trials at one load are repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub repetitions: Option<u32>,
+    pub repetitions: Option<Spanned<u32>>,
     /// Whether per-node cycles and the like are collected in runs of their own.
     pub telemetry: bool,
     /// What the search has of its own, by name.
@@ -74,7 +74,7 @@ impl Measure {
             relative_width: self.relative_width,
             duration_sum_s: *self.duration_sum_s.get_ref(),
             loss_ratios: self.loss_ratios.get_ref(),
-            repetitions: self.repetitions,
+            repetitions: self.repetitions.as_ref().map(|it| *it.get_ref()),
             reference: None,
             parameters: own.collect(),
         }
@@ -91,6 +91,17 @@ impl Measure {
         }
         if let Err(error) = self.goals() {
             return wrong(&self.loss_ratios, error.to_string());
+        }
+        if let (Some(given), None) = (&self.repetitions, self.search.repeats) {
+            let repeat = ALL.iter().filter(|it| it.repeats.is_some()).map(|it| it.name);
+            let repeat = repeat.collect::<Vec<_>>().join(", ");
+            return wrong(
+                given,
+                format!(
+                    "search = \"{:?}\" repeats nothing; `repetitions` goes with {repeat}",
+                    self.search
+                ),
+            );
         }
         let goes_with = |parameter: &str, search: &Kind| {
             format!("{parameter} goes with search = \"{search:?}\", and with it only")
