@@ -5,7 +5,7 @@
 //!  /var/lib/volley/a.pcap ─▶ Folders ─▶ a plain file, open ─▶ DPDK: /proc/self/fd/9
 //! ```
 
-use control::config::objects::port_kind::{Pcap, PortKind};
+use control::config::objects::port_kind::{Device, Pcap, PortKind};
 use rights::{Folders, path_of};
 use std::fs::File;
 use std::io;
@@ -18,8 +18,8 @@ pub(crate) fn opened(kind: &PortKind, folders: &Folders) -> Result<(PortKind, Ve
         folders.check_socket(path).map_err(|error| fault(path, &error))?;
         Ok::<_, String>(kind.clone())
     };
-    let kind = match kind {
-        PortKind::Pcap(it) => {
+    let kind = match kind.device() {
+        Some(Device::Pcap(it)) => {
             let mut keep = |path: &PathBuf, open: fn(&Folders, &Path) -> io::Result<File>| {
                 let file = open(folders, path).map_err(|error| fault(path, &error))?;
                 let by = path_of(&file);
@@ -30,22 +30,17 @@ pub(crate) fn opened(kind: &PortKind, folders: &Folders) -> Result<(PortKind, Ve
             let tx = it.tx.as_ref().map(|path| keep(path, Folders::record)).transpose()?;
             PortKind::Pcap(Pcap { rx, tx, ..it.clone() })
         }
-        PortKind::Memif(it) => socket(&it.socket)?,
-        PortKind::Vhost(it) => socket(&it.socket)?,
-        PortKind::VirtioUser(it) => socket(&it.socket)?,
-        PortKind::Pci(_)
-        | PortKind::AfPacket(_)
-        | PortKind::AfXdp(_)
-        | PortKind::Tap(_)
-        | PortKind::Memory(_)
-        | PortKind::Vlan(_)
-        | PortKind::Bond(_)
-        | PortKind::Bvi
-        | PortKind::Vxlan(_)
-        | PortKind::Gre(_)
-        | PortKind::Ipip(_)
-        | PortKind::Erspan(_)
-        | PortKind::Lisp(_) => kind.clone(),
+        Some(Device::Memif(it)) => socket(&it.socket)?,
+        Some(Device::Vhost(it)) => socket(&it.socket)?,
+        Some(Device::VirtioUser(it)) => socket(&it.socket)?,
+        Some(
+            Device::Pci(_)
+            | Device::AfPacket(_)
+            | Device::AfXdp(_)
+            | Device::Tap(_)
+            | Device::Memory(_),
+        )
+        | None => kind.clone(),
     };
     Ok((kind, files))
 }

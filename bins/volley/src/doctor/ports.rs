@@ -1,8 +1,10 @@
 //! Whether the devices of ports are there, and whether the kernel leaves them to the router.
 
+use std::path::Path;
+
 use control::config::Config;
 use control::config::objects::port::Port;
-use control::config::objects::port_kind::PortKind;
+use control::config::objects::port_kind::Device;
 
 use super::machine::Machine;
 use super::{Finding, better, fine, wrong};
@@ -14,25 +16,15 @@ const CARDS: &str = "/sys/bus/pci/devices";
 pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
     let of_port = |(name, port): (_, &Port)| {
         let name = format!("port {name}");
-        match &port.kind {
-            PortKind::AfPacket(kind) => device(machine, &name, kind.device.as_str(), port.mtu),
-            PortKind::AfXdp(kind) => device(machine, &name, kind.device.as_str(), port.mtu),
-            PortKind::Pci(kind) => card(machine, &name, kind.address.as_str()),
-            PortKind::Tap(_) => tap(machine, &name),
-            PortKind::Memif(kind) => socket(machine, &name, &kind.socket.display().to_string()),
-            PortKind::Vhost(kind) => socket(machine, &name, &kind.socket.display().to_string()),
+        match port.kind.device() {
+            Some(Device::AfPacket(kind)) => device(machine, &name, kind.device.as_str(), port.mtu),
+            Some(Device::AfXdp(kind)) => device(machine, &name, kind.device.as_str(), port.mtu),
+            Some(Device::Pci(kind)) => card(machine, &name, kind.address.as_str()),
+            Some(Device::Tap(_)) => tap(machine, &name),
+            Some(Device::Memif(kind)) => socket(machine, &name, &kind.socket),
+            Some(Device::Vhost(kind)) => socket(machine, &name, &kind.socket),
             // What others make, files that the router opens itself, and ports on other ports.
-            PortKind::VirtioUser(_)
-            | PortKind::Pcap(_)
-            | PortKind::Memory(_)
-            | PortKind::Vlan(_)
-            | PortKind::Bond(_)
-            | PortKind::Bvi
-            | PortKind::Vxlan(_)
-            | PortKind::Gre(_)
-            | PortKind::Ipip(_)
-            | PortKind::Erspan(_)
-            | PortKind::Lisp(_) => Vec::new(),
+            Some(Device::VirtioUser(_) | Device::Pcap(_) | Device::Memory(_)) | None => Vec::new(),
         }
     };
     let found: Vec<Finding> = config.ports.iter().flat_map(of_port).collect();
@@ -140,7 +132,8 @@ fn tap(machine: &Machine, port: &str) -> Vec<Finding> {
 }
 
 /// A socket whose folder must be there.
-fn socket(machine: &Machine, port: &str, path: &str) -> Vec<Finding> {
+fn socket(machine: &Machine, port: &str, path: &Path) -> Vec<Finding> {
+    let path = path.display().to_string();
     let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
     vec![match machine.has(folder) {
         true => fine(format!("{port}: {folder} is there for {path}")),

@@ -48,6 +48,20 @@ macro_rules! kinds {
     ) => {
         $( mod $file; pub use $file::$dkind; )+
 
+        /// What ports have that stand on no others.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Device<'a> { $( $(#[doc = $dhelp])+ $dkind(&'a $dkind), )+ }
+
+        impl PortKind {
+            /// Its device; none of a port that stands on others.
+            pub fn device(&self) -> Option<Device<'_>> {
+                match self {
+                    $( Self::$dkind(it) => Some(Device::$dkind(it)), )+
+                    _ => None,
+                }
+            }
+        }
+
         kinds! { $( $(#[doc = $dhelp])+ $dkind($dkind) = $dword, )+ $($rest)+ }
     };
     ($( $(#[doc = $help:literal])+ $kind:ident $(($fields:ident))? = $word:literal, )+) => {
