@@ -17,6 +17,7 @@ kind = "memif"
 [measure]
 search = "max-rate"
 trial_s = 2.0
+repetitions = 5
 [campaign]
 restarts = 1
 EOF
