@@ -19,7 +19,7 @@ use crate::session::{Session, usage};
 #[derive(Debug, Subcommand)]
 pub(crate) enum BulkVerb {
     /// Add the routes of a file: PREFIX NEXT-HOP a line or an MRT table dump, .zst and .gz as well.
-    /// They forward at once, are no part of the configuration, and are gone when the router ends
+    /// They forward at once, are no part of the configuration, and there again after a restart
     Load(Load),
     /// Add routes to many networks in a row, as in: route add-range 10.0.0.0/24 --count 1000 --via
     /// 192.0.2.9

@@ -34,9 +34,9 @@ object! {
         /// Use of huge pages
         pub hugepages: Hugepages = Hugepages::Auto,
         /// IPv4 routes there is room for; `volley show memory` tells what they take
-        pub routes: u32 [1..=16_777_216] = 1_048_576,
+        pub routes: u32 [1..=33_554_432] = 1_048_576,
         /// IPv6 routes there is room for
-        pub ip6_routes: u32 [1..=4_194_304] = 1_048_576,
+        pub ip6_routes: u32 [1..=8_388_608] = 1_048_576,
         /// Stations of all bridges there is room for
         pub macs: u32 [1..=16_777_216] = 65_536,
     }

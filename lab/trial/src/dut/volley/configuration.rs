@@ -16,7 +16,7 @@ use lab_traffic::ports::buffer_bytes;
 
 use crate::dut::bridge::AGEING_S;
 use crate::dut::device::Job;
-use crate::dut::volley::settings;
+use crate::dut::volley::{settings, table};
 use crate::link::{DEVICE_MACS, DeviceEnd, LAB_MACS, LinkKind};
 use crate::load::frames;
 use crate::load::shape::{DENIED_PORT, INSTANCE, VLAN, VNI};
@@ -24,8 +24,10 @@ use crate::scenario::FunctionKind;
 
 /// Names of the ports, by side.
 pub(super) const PORTS: [&str; 2] = ["left", "right"];
+/// The tunnel's name.
+pub(super) const TUNNEL: &str = "tunnel";
 /// Our end of the link that a GRE tunnel is, and the other.
-const LINK: [&str; 2] = ["198.18.2.1", "198.18.2.2"];
+pub(super) const LINK: [&str; 2] = ["198.18.2.1", "198.18.2.2"];
 /// Of a kernel device: all that the lab sends, and its hosts, is whole.
 pub(super) const WHOLE_PEERS: &str = "peer_offloads = false\n";
 /// The longest that it remembers a station.
@@ -47,7 +49,7 @@ pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
         FunctionKind::Ip4 | FunctionKind::Ip6 => {
             let six = job.function.kind == FunctionKind::Ip6;
             neighbors(&mut text, six);
-            for frames::Route { prefix, via } in frames::routes(six, job.entries) {
+            for frames::Route { prefix, via } in frames::routes(six, table::written(job)) {
                 let _ = writeln!(text, "[[route]]\nprefix = \"{prefix}\"\nvia = \"{via}\"");
             }
         }
@@ -71,9 +73,7 @@ fn memory(text: &mut String, job: &Job) {
     if job.link == LinkKind::Pci {
         keys += "hugepages = \"require\"\n";
     }
-    if job.entries > 1_000_000 {
-        let _ = writeln!(keys, "routes = {}", job.entries * 2);
-    }
+    keys += &table::room(job);
     if job.mtu > USUAL_MTU {
         let bytes = buffer_bytes(job.mtu + HEADER_AND_CHECKSUM_BYTES);
         let _ = writeln!(keys, "frame_bytes = {bytes}");
@@ -158,12 +158,15 @@ fn bridge(text: &mut String, job: &Job) {
     for (name, on) in switches.into_iter().filter_map(|(name, on)| Some((name, on?))) {
         let _ = writeln!(text, "{name} = {on}");
     }
-    if let Some(ageing) = job.function.ageing {
+    // What is told in bulk is forgotten as what is heard: not before a search is over.
+    let long = (table::written(job) < job.entries).then_some(false);
+    if let Some(ageing) = job.function.ageing.or(long) {
         let seconds = if ageing { AGEING_S } else { MAX_AGEING_S };
         let _ = writeln!(text, "ageing = \"{seconds}s\"");
     }
+    *text += &table::room_of_bridge(job);
     if job.entries > 1 {
-        stations(text, job.entries, "right");
+        stations(text, table::written(job), PORTS[1]);
     }
 }
 
@@ -191,12 +194,13 @@ fn ends() -> String {
 fn vxlan(text: &mut String, job: &Job) {
     let _ = writeln!(
         text,
-        "[port.tunnel]\nkind = \"vxlan\"\nvni = {VNI}\n{}\n\
-         [bridge.lan]\nports = [\"left\", \"tunnel\"]",
-        ends()
+        "[port.{TUNNEL}]\nkind = \"vxlan\"\nvni = {VNI}\n{}\n\
+         [bridge.lan]\nports = [\"left\", \"{TUNNEL}\"]\n{}",
+        ends(),
+        table::room_of_bridge(job)
     );
     neighbor(text, false, 1);
-    stations(text, job.entries, "tunnel");
+    stations(text, table::written(job), TUNNEL);
 }
 
 fn gre(text: &mut String, job: &Job) {
@@ -207,7 +211,7 @@ fn gre(text: &mut String, job: &Job) {
         LINK[0]
     );
     neighbors(text, false);
-    for frames::Route { prefix, .. } in frames::routes(false, job.entries) {
+    for frames::Route { prefix, .. } in frames::routes(false, table::written(job)) {
         let _ = writeln!(text, "[[route]]\nprefix = \"{prefix}\"\nvia = \"{}\"", LINK[1]);
     }
 }
@@ -256,7 +260,7 @@ mod tests {
         let large = Job { mtu: 9_000, entries: 2_000_000, ..usual };
         let text = configuration(&large, "0").unwrap();
         assert!(
-            text.contains("[memory]\nroutes = 4000000\nframe_bytes = 9216\n"),
+            text.contains("[memory]\nroutes = 2001000\nframe_bytes = 9216\n"),
             "{}",
             &text[..300]
         );

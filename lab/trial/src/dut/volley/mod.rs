@@ -3,7 +3,8 @@
 mod api;
 mod configuration;
 mod settings;
-pub(super) mod told;
+pub(super) mod table;
+mod told;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -141,6 +142,11 @@ impl Device for Volley {
             format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
         place.spawn("volleyd", &line)?;
         place.wait_until("volleyd answers", PATIENCE, |_| get(&socket, "/v1/version").is_ok())?;
+        if let Some(command) = table::fill(job) {
+            let socket = socket.display();
+            place.run(&format!("{} --socket {socket} {command}", self.command_line().display()))?;
+        }
+        table::counted(job, &get(&socket, "/v1/memory")?)?;
         if job.function.switches().next().is_some() {
             let says = told::switches(&get(&socket, "/v1/bridges")?)?;
             bridge::confirm(self, job, place, &says)?;
