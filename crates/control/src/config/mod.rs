@@ -72,14 +72,25 @@ pub fn parse_and_warn(source: &Source, host: &Host) -> Result<(Config, Warnings)
         report.push(problem);
     }
     // A file with broken syntax reads as something its author did not mean: no more is said of it.
-    if report.is_empty() {
-        let mut reader = TableReader::new(root.get_ref(), 0..0, "", &mut report);
-        let config = Config::read(&mut reader);
-        reader.finish();
-        config.check(host, &mut report);
-        return Ok((config, report.into_result(source)?));
+    if !report.is_empty() {
+        return Ok((Config::default(), report.into_result(source)?));
     }
-    Ok((Config::default(), report.into_result(source)?))
+    let mut whether = Report::whether();
+    let config = read_and_check(root.get_ref(), host, &mut whether);
+    if whether.is_silent() {
+        return Ok((config, whether.into_result(source)?));
+    }
+    // There is something to tell: once more, to know where.
+    let config = read_and_check(root.get_ref(), host, &mut report);
+    Ok((config, report.into_result(source)?))
+}
+
+fn read_and_check(root: &DeTable<'_>, host: &Host, report: &mut Report) -> Config {
+    let mut reader = TableReader::new(root, 0..0, "", report);
+    let config = Config::read(&mut reader);
+    reader.finish();
+    config.check(host, report);
+    config
 }
 
 /// Writes a configuration as TOML that [`parse`] reads as the same value.

@@ -60,6 +60,9 @@ impl<'a> TableReader<'a> {
 
     /// How problems call a field of this table.
     pub fn field(&self, key: &str) -> String {
+        if self.report.is_whether() {
+            return String::new();
+        }
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
@@ -100,8 +103,11 @@ impl<'a> TableReader<'a> {
     }
 
     /// Renames the table once its key is known, and remembers its fields' places under that name.
-    pub fn rename(&mut self, path: impl Into<String>) {
-        self.path = path.into();
+    pub fn rename(&mut self, path: impl FnOnce() -> String) {
+        if self.report.is_whether() {
+            return;
+        }
+        self.path = path();
         self.report.place(&self.path, self.span.clone());
         for (key, value) in self.table {
             let field = self.field(key.get_ref());
@@ -177,7 +183,7 @@ impl<'a> TableReader<'a> {
             return T::read(value, &field, self.report).into_iter().collect();
         };
         let read = |(index, item): (usize, Value<'a>)| {
-            let field = format!("{field}[{index}]");
+            let field = self.report.named(|| format!("{field}[{index}]"));
             self.report.place(&field, item.span());
             T::read(item, &field, self.report)
         };
@@ -225,7 +231,7 @@ impl<'a> TableReader<'a> {
             return self.report.push(problem);
         };
         for (index, item) in items.iter().enumerate() {
-            let field = format!("{}[{index}]", self.field(key));
+            let field = self.report.named(|| format!("{}[{index}]", self.field(key)));
             read_table(item, field, self.report, &mut read);
         }
     }

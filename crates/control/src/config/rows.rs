@@ -123,9 +123,9 @@ impl<K: Key, V: Listed<Key = K>> Stored for Table<K, V> {
             root.each_item(V::KIND, |table| {
                 let key = K::read(table);
                 if let Some(key) = &key {
-                    let path = key.path(V::KIND);
+                    let path = || key.path(V::KIND);
                     if rows.contains(key) {
-                        let problem = Problem::new(&path, format!("{key} is listed twice"));
+                        let problem = Problem::new(path(), format!("{key} is listed twice"));
                         let mut problem = problem.expected(format!("each {} once", V::CALLED));
                         problem.suggestion = V::ONCE.map(str::to_owned);
                         let problem = problem.at(table.span());

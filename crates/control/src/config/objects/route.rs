@@ -97,8 +97,9 @@ struct Ways<'a> {
 
 fn check_route<'a>(key: &'a RouteKey, route: &Route, ways: &Ways<'a>, report: &mut Report) {
     let config = ways.config;
-    let (prefix, field) = (&key.prefix, key.path(Route::KIND));
-    vrf::check_exists(&format!("{field}.vrf"), key.vrf.as_ref(), &config.vrfs, report);
+    let (prefix, field) = (&key.prefix, report.named(|| key.path(Route::KIND)));
+    let of = report.named(|| format!("{field}.vrf"));
+    vrf::check_exists(&of, key.vrf.as_ref(), &config.vrfs, report);
     let is_group = prefix.address().is_ipv6() && prefix.address().is_multicast();
     if is_link_local(prefix.address()) || is_group {
         let problem = Problem::new(
@@ -116,13 +117,13 @@ fn check_route<'a>(key: &'a RouteKey, route: &Route, ways: &Ways<'a>, report: &m
         }
     }
     let Route::Via(hops) = route else { return };
-    let field = format!("{field}.via");
+    let field = report.named(|| format!("{field}.via"));
     if hops.is_empty() || hops.len() > MAX_NEXT_HOPS {
         let message = format!("{} next hops", hops.len());
         report.push(Problem::new(&field, message).expected(format!("1 to {MAX_NEXT_HOPS}")));
     }
     for (index, hop) in hops.iter().enumerate() {
-        let field = format!("{field}[{index}]");
+        let field = report.named(|| format!("{field}[{index}]"));
         if hops[..index]
             .iter()
             .any(|other| (&other.address, &other.port) == (&hop.address, &hop.port))

@@ -118,7 +118,7 @@ fn classes(table: &mut TableReader<'_>, shape: &mut Shape, frame_bytes: u32) {
     table.each_item("class", |item| {
         let id: Option<ClassId> = item.required("id");
         match id {
-            Some(id) => item.rename(format!("{names}.{id}")),
+            Some(id) => item.rename(|| format!("{names}.{id}")),
             // Read all the same, for its other faults.
             None => unnamed += 1,
         }
