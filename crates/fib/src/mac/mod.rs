@@ -231,10 +231,11 @@ impl MacTable {
         }
     }
 
-    /// Whether it is larger than the cache that a core has to itself.
+    /// Whether the lines that its entries are in are more than the cache holds that a core has to
+    /// itself: however large it is, few stations are near.
     #[inline]
     pub fn is_far(&self) -> bool {
-        self.line_count * size_of::<Line>() > NEAR_BYTES
+        self.len().min(self.line_count) * size_of::<Line>() > NEAR_BYTES
     }
 
     /// How many cache lines a sweep has to pass.

@@ -87,7 +87,10 @@ pub(super) fn fill(job: &Job) -> Option<String> {
                 _ => first.via.to_string(),
             };
             let prefix = first.prefix;
-            write!(command, "route add-range {prefix} --count {count} --via {via} --source {SOURCE}")
+            write!(
+                command,
+                "route add-range {prefix} --count {count} --via {via} --source {SOURCE}"
+            )
         }
         Of::Stations => {
             let first = frames::macs(count).next()?;
@@ -152,7 +155,10 @@ mod tests {
         assert_eq!(room(&ip6), "ip6_routes = 4195304\n");
         assert!(fill(&ip6).unwrap().starts_with("route add-range 2a00::/48 --count 4194304"));
         let bridge = of(FunctionKind::Bridge, 1 << 23);
-        assert_eq!(room(&bridge) + &room_of_bridge(&bridge), "macs = 8389608\nmac_limit = 8389608\n");
+        assert_eq!(
+            room(&bridge) + &room_of_bridge(&bridge),
+            "macs = 8389608\nmac_limit = 8389608\n"
+        );
         assert_eq!(fill(&bridge).unwrap(), "mac fill lan right 8388608 --first 06:00:00:00:00:00");
         // Lists are written, whatever their length.
         assert_eq!(written(&of(FunctionKind::Acl, 50_000)), 50_000);
