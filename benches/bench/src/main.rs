@@ -59,7 +59,8 @@ struct Arguments {
     /// Send packets through a scenario, for `--instructions` to count.
     #[arg(long, value_name = "SCENARIO", hide = true)]
     count_instructions: Option<String>,
-    /// Measure VPP as well, in turn on the same core: the folder that has `bin/vpp` and `bin/vppctl`.
+    /// Measure VPP as well, in turn on the same core: the folder that has `bin/vpp` and
+    /// `bin/vppctl`.
     #[arg(long, value_name = "FOLDER")]
     vpp: Option<PathBuf>,
     /// Turns of VPP and us in each scenario.
