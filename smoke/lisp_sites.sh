@@ -55,6 +55,14 @@ on "$a" ping -c 1 -W 1 10.9.0.1 >/dev/null && fail "who is nowhere answered"
 hole() { ctl west show lisp-cache | has '10.8.0.0/13.*native'; }
 until_true hole || fail "no hole"
 
+# West is killed, and the map server before it: west knows what it had learned, and packets go at once.
+before=$(stat -c %Y.%y "$work/west.state/mappings")
+written() { [ "$(stat -c %Y.%y "$work/west.state/mappings")" != "$before" ]; }
+until_true written
+for number in 1 2; do kill -9 "${daemons[$number]}"; wait "${daemons[$number]}" 2>/dev/null || true; done
+router west
+learned 192.0.2.10 || fail "what was learned is gone"
+
 # tshark reads each message, and finds no fault.
 kill $tracing; wait $tracing 2>/dev/null || true
 read_all() { tshark -r "$work/west.pcap" "$@" 2>/dev/null; }

@@ -4,7 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use state::routes::{Routes, Writer};
-use state::{Blocks, Boot, Table, block, counters, header, neighbors, snapshot, stations};
+use state::{Blocks, Boot, Table, Wrong, block, header, snapshot};
+use state::{counters, mappings, neighbors, policers, remotes, stations};
 
 const BOOT: Boot = Boot { id: [0; 16], now_ns: 0 };
 
@@ -27,6 +28,21 @@ fn read(bytes: &[u8], table: Table) {
         Table::Neighbors => drop(blocks.snapshot().map(|it| neighbors::read(&it))),
         Table::Stations => drop(blocks.snapshot().map(|it| stations::read(&it))),
         Table::Counters => drop(blocks.snapshot().map(|it| counters::read(&it))),
+        Table::Policers => again(&blocks, policers::read, |all| policers::write(all)),
+        Table::Remotes => again(&blocks, remotes::read, |all| remotes::write(all)),
+        Table::Mappings => again(&blocks, mappings::read, |all| mappings::write(all)),
+    }
+}
+
+/// What is read is written again, and is the same bytes.
+fn again<T>(
+    blocks: &Blocks<'_>,
+    read: impl Fn(&[u8]) -> Result<Vec<T>, Wrong>,
+    write: impl Fn(&[T]) -> Vec<u8>,
+) {
+    let Ok(bytes) = blocks.snapshot() else { return };
+    if let Ok(all) = read(&bytes) {
+        assert_eq!(write(&all), bytes);
     }
 }
 

@@ -85,6 +85,30 @@ impl MapCache {
         Learned::Changed
     }
 
+    /// Knows again what another process had learned, if `most` allow it and its time is not over.
+    /// What was learned since counts.
+    pub fn recall(
+        &mut self,
+        now_ns: u64,
+        eid: Eid,
+        left_ns: u64,
+        entry: Entry,
+        most: usize,
+    ) -> bool {
+        let longest = u64::from(MOST_MINUTES) * MINUTE;
+        if left_ns == 0 || self.learned.len() >= most || self.learned.contains_key(&eid) {
+            return false;
+        }
+        let expires_ns = Some(now_ns + left_ns.min(longest));
+        self.learned.insert(eid, Entry { expires_ns, ..entry });
+        true
+    }
+
+    /// What was learned, hidden or not.
+    pub fn learned(&self) -> impl Iterator<Item = (&Eid, &Entry)> {
+        self.learned.iter()
+    }
+
     /// Forgets what is too old; says whether anything was.
     pub fn expire(&mut self, now_ns: u64) -> bool {
         let before = self.learned.len();
@@ -170,6 +194,26 @@ mod tests {
         assert_eq!(locators(&cache), [(Origin::Static, "192.0.2.9".to_owned())]);
         assert!(cache.give(BTreeMap::new()));
         assert_eq!(locators(&cache), [(Origin::Learned, "192.0.2.2".to_owned())]);
+    }
+
+    #[test]
+    fn what_another_process_learned_is_known_for_the_rest_of_its_time_and_no_longer() {
+        let mut cache = MapCache::default();
+        let entry = |last| Entry {
+            locators: vec![Locator::new([192, 0, 2, last].into(), 1, 1)],
+            action: Action::None,
+            expires_ns: None,
+        };
+        assert!(cache.recall(MINUTE, eid(2), 2 * MINUTE, entry(2), 9));
+        assert!(!cache.recall(MINUTE, eid(3), 0, entry(2), 9), "its time was over");
+        assert!(!cache.recall(MINUTE, eid(2), MINUTE, entry(4), 9), "it is known");
+        assert!(!cache.recall(MINUTE, eid(4), MINUTE, entry(4), 1), "there is no room");
+        assert_eq!(locators(&cache), [(Origin::Learned, "192.0.2.2".to_owned())]);
+        assert_eq!(cache.next_due_ns(), Some(3 * MINUTE));
+        // Whoever says that it lasts for ever is believed for a day.
+        assert!(cache.recall(MINUTE, eid(5), u64::MAX, entry(5), 9));
+        assert!(cache.expire(24 * 60 * MINUTE + MINUTE));
+        assert_eq!(cache.learned().count(), 0);
     }
 
     #[test]

@@ -62,6 +62,19 @@ impl Bucket {
         Taken { fits: from.saturating_add(bytes) <= most, lost_bytes: from - spent }
     }
 
+    /// What [`Bucket::take`] could take of it, and what it lost since somebody last took.
+    pub(crate) fn held(&self, earned: u64) -> (u64, u64) {
+        let spent = self.spent.load(Ordering::Relaxed);
+        let from = spent.max(earned);
+        (earned.saturating_add(self.burst_bytes).saturating_sub(from), from - spent)
+    }
+
+    /// From now on so much is in it, or all that it holds.
+    pub(crate) fn hold(&self, earned: u64, bytes: u64) {
+        let missing = self.burst_bytes.saturating_sub(bytes);
+        self.spent.store(earned.saturating_add(missing), Ordering::Relaxed);
+    }
+
     #[inline]
     fn replace(&self, old: u64, new: u64) -> Result<(), u64> {
         if old == new {
@@ -101,8 +114,17 @@ impl Excess {
 
     /// Whether there would be `bytes` after `lost` were put in.
     pub(crate) fn would_take(&self, bytes: u64, lost: u64) -> bool {
-        let held = self.held.load(Ordering::Relaxed);
-        held.saturating_add(lost).min(self.burst_bytes) >= bytes
+        self.held(lost) >= bytes
+    }
+
+    /// What is in it once `lost` were put in.
+    pub(crate) fn held(&self, lost: u64) -> u64 {
+        self.held.load(Ordering::Relaxed).saturating_add(lost).min(self.burst_bytes)
+    }
+
+    /// From now on so much is in it, or all that it holds.
+    pub(crate) fn hold(&self, bytes: u64) {
+        self.held.store(bytes.min(self.burst_bytes), Ordering::Relaxed);
     }
 
     #[inline]

@@ -24,5 +24,5 @@ mod tests;
 pub use colour::Colour;
 pub use counters::ColourCounters;
 pub use error::PoliceError;
-pub use policer::{Agreement, Moment, Policer};
+pub use policer::{Agreement, Held, Moment, Policer};
 pub use rate::Rate;

@@ -59,6 +59,15 @@ pub struct Moment {
     peak_bytes: u64,
 }
 
+/// What is in the buckets of a policer, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Held {
+    /// Of the committed rate.
+    pub committed: u64,
+    /// Of what packets beyond it may have: the excess burst, or the peak rate.
+    pub beyond: u64,
+}
+
 impl Policer {
     /// All buckets full.
     pub fn new(agreement: Agreement, colour_aware: bool) -> Result<Self, PoliceError> {
@@ -148,6 +157,28 @@ impl Policer {
                 Colour::Red
             }
             Beyond::Excess(_) | Beyond::Peak { .. } => Colour::Yellow,
+        }
+    }
+
+    /// What is in its buckets.
+    pub fn held(&self, moment: Moment) -> Held {
+        let (committed, lost) = self.committed.held(moment.committed_bytes);
+        let beyond = match &self.beyond {
+            Beyond::Nothing => 0,
+            Beyond::Excess(excess) => excess.held(lost),
+            Beyond::Peak { bucket, .. } => bucket.held(moment.peak_bytes).0,
+        };
+        Held { committed, beyond }
+    }
+
+    /// So much was in its buckets at a moment, or all that they hold: it goes on from there. For
+    /// whoever makes it, before packets come.
+    pub fn go_on(&self, moment: Moment, held: Held) {
+        self.committed.hold(moment.committed_bytes, held.committed);
+        match &self.beyond {
+            Beyond::Nothing => {}
+            Beyond::Excess(excess) => excess.hold(held.beyond),
+            Beyond::Peak { bucket, .. } => bucket.hold(moment.peak_bytes, held.beyond),
         }
     }
 

@@ -92,13 +92,22 @@ proptest! {
         bursts in (1u64..3000, 1u64..3000),
         aware: bool,
         packets in prop::collection::vec((0u64..60, 1u64..1600, 0usize..3), 1..200),
+        another in 0usize..200,
+        ahead in 0u64..5000,
     ) {
         let (agreement, mut naive) = both(kind, speed, bursts);
-        let policer = Policer::new(agreement, aware).unwrap();
+        let mut policer = Policer::new(agreement, aware).unwrap();
         let mut now = 0;
-        for (ticks, bytes, before) in packets {
+        for (count, (ticks, bytes, before)) in packets.into_iter().enumerate() {
             (0..ticks).for_each(|_| naive.tick());
             now += ticks;
+            if count == another {
+                // One of another process goes on with what was in this one, on a clock of its own.
+                let next = Policer::new(agreement, aware).unwrap();
+                next.go_on(next.at(now + ahead), policer.held(policer.at(now)));
+                prop_assert_eq!(next.held(next.at(now + ahead)), policer.held(policer.at(now)));
+                (policer, now) = (next, now + ahead);
+            }
             let said = Colour::ALL[before];
             let expected = naive.colour(bytes, if aware { said } else { Colour::Green });
             // Asking changes nothing, however often.

@@ -8,7 +8,8 @@ use crate::parts::keeping::protocols::FPM;
 use kernel::fpm::Recalled;
 use netlink::route::RouteKey;
 use state::routes::Routes;
-use state::{Blocks, Boot, Folder, Refused, Table, counters, neighbors, stations};
+use state::{Blocks, Boot, Folder, Refused, Table};
+use state::{counters, mappings, neighbors, policers, remotes, stations};
 use std::collections::HashMap;
 use std::io;
 use std::net::IpAddr;
@@ -31,10 +32,19 @@ pub struct Left {
     pub(crate) neighbors: Vec<neighbors::Neighbor>,
     pub(crate) stations: Vec<stations::Seen>,
     pub(crate) counters: Vec<counters::Counter>,
+    pub(crate) parts: OfParts,
     /// How long ago it was written last; none, if there is nothing.
     pub(crate) age: Option<Duration>,
     told: Vec<(Table, Refused)>,
     problem: Option<(PathBuf, io::Error)>,
+}
+
+/// What other parts left, each with how long ago it was written.
+#[derive(Default)]
+pub(crate) struct OfParts {
+    pub(crate) policers: (Vec<policers::Policer>, Duration),
+    pub(crate) remotes: (Vec<remotes::Remote>, Duration),
+    pub(crate) mappings: (Vec<mappings::Mapping>, Duration),
 }
 
 impl Left {
@@ -86,6 +96,19 @@ impl Left {
             |left, (all, _)| {
                 left.counters = all;
             },
+        );
+        left.take(
+            Table::Policers,
+            reading.table(Table::Policers, policers::read),
+            |left, found| left.parts.policers = found,
+        );
+        left.take(Table::Remotes, reading.table(Table::Remotes, remotes::read), |left, found| {
+            left.parts.remotes = found;
+        });
+        left.take(
+            Table::Mappings,
+            reading.table(Table::Mappings, mappings::read),
+            |left, found| left.parts.mappings = found,
         );
         left.folder = Some(folder);
         left

@@ -8,16 +8,22 @@
 //!  a link goes, comes ─▶ link_down, up ┤
 //!  workers ──────▶ hear ───────────────┤
 //!  clock ────────▶ turn ───────────────┘
+//!  each second ──▶ leaves ─▶ a file ─▶ take_over, of the next router, before packets are read
 //! ```
 //! All parts stand in one list ([`crate::parts`]) and are called in its order, at the end of a port
 //! in the reverse one.
 
 use crate::core::Core;
 use crate::interfaces::OpenPort;
+use crate::left::OfParts;
 use control::config::objects::port::{Port, PortName};
 use control::engine::ApplyError;
 use nodes::tables::Interface;
 use std::time::Instant;
+
+/// What a part leaves to the next router: of which table, and what makes the bytes on the thread
+/// that writes them.
+pub(crate) type Leaves = (state::Table, Box<dyn FnOnce() -> Vec<u8> + Send>);
 
 /// A feature's running side. A part does what it has something to do for.
 pub(crate) trait Part {
@@ -59,6 +65,15 @@ pub(crate) trait Part {
     /// Time passes, in the middle of a change or of long work: what cannot wait is done. Rows are
     /// not written.
     fn beat(&mut self, _core: &mut Core, _now: Instant) {}
+
+    /// What it would leave to a router that is started after this one.
+    fn leaves(&self, _core: &Core) -> Option<Leaves> {
+        None
+    }
+
+    /// A router before this one left something: it is taken over. The configuration runs, packets
+    /// have their ways, and none is read yet. Rows are written next.
+    fn take_over(&mut self, _core: &mut Core, _left: &OfParts) {}
 
     /// When its turn has something to do next, on the core's clock; none: whenever it comes.
     fn next_due_ns(&self) -> Option<u64> {

@@ -154,6 +154,10 @@ impl Router {
         }
         self.core.touch_rows();
         rows::publish(&mut self.parts, &mut self.core);
+        if let Some(left) = self.parts.keeping.take_of_parts() {
+            self.parts.all_mut().into_iter().for_each(|part| part.take_over(&mut self.core, &left));
+            rows::publish(&mut self.parts, &mut self.core);
+        }
         self.core.settle_neighbors();
         let Core { ports, dataplane, .. } = &mut self.core;
         for port in ports.values_mut() {
@@ -173,6 +177,9 @@ impl Router {
         for part in self.parts.all_mut() {
             busy |= part.turn(&mut self.core, now);
         }
+        if self.parts.keeping.take_asks_parts() {
+            self.leave();
+        }
         busy |= self.core.settle_routes();
         self.settle();
         self.look_at_links(now);
@@ -182,6 +189,12 @@ impl Router {
             (false, true) => Duration::from_millis(1),
             (false, false) => self.until_next_due(),
         }
+    }
+
+    /// Keeps what parts would leave to a next router.
+    fn leave(&self) {
+        let leaves = self.parts.all().into_iter().filter_map(|part| part.leaves(&self.core));
+        self.parts.keeping.keep(leaves.collect());
     }
 
     /// Hears what workers told; true if there is more.
@@ -218,6 +231,7 @@ impl Router {
 
 impl Drop for Router {
     fn drop(&mut self) {
+        self.leave();
         self.parts.keeping.end(&mut self.core);
         for name in self.core.ports.names() {
             for part in self.parts.all_mut() {

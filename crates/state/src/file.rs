@@ -41,11 +41,25 @@ pub enum Table {
     Stations = 3,
     /// Counters.
     Counters = 4,
+    /// Policers.
+    Policers = 5,
+    /// Remotes of tunnels, and stations behind them.
+    Remotes = 6,
+    /// What LISP learned of other sites.
+    Mappings = 7,
 }
 
 impl Table {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Routes, Self::Neighbors, Self::Stations, Self::Counters];
+    pub const ALL: [Self; 7] = [
+        Self::Routes,
+        Self::Neighbors,
+        Self::Stations,
+        Self::Counters,
+        Self::Policers,
+        Self::Remotes,
+        Self::Mappings,
+    ];
 
     /// The name of its file.
     pub fn name(self) -> &'static str {
@@ -54,6 +68,9 @@ impl Table {
             Self::Neighbors => "neighbors",
             Self::Stations => "stations",
             Self::Counters => "counters",
+            Self::Policers => "policers",
+            Self::Remotes => "remotes",
+            Self::Mappings => "mappings",
         }
     }
 }

@@ -17,7 +17,10 @@ mod error;
 mod file;
 mod folder;
 mod keeper;
+pub mod mappings;
 pub mod neighbors;
+pub mod policers;
+pub mod remotes;
 pub mod routes;
 pub mod stations;
 

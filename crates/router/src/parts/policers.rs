@@ -2,8 +2,10 @@
 
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
-use crate::part::{Makes, Part};
+use crate::left::OfParts;
+use crate::part::{Leaves, Makes, Part};
 use control::config::Delta;
+use control::config::field::Field;
 use control::config::objects::policer::{self as config, PolicerName};
 use control::config::objects::port::{Port, PortName};
 use control::engine::ApplyError;
@@ -11,9 +13,14 @@ use control::view;
 use graph::tsc_hz;
 use nodes::filter::{Mark, NamedPolicer, Policed, PolicerInput, PolicerOutput, Treatment};
 use nodes::tables::Interface;
-use police::{Agreement, Colour, ColourCounters, PoliceError, Policer, Rate};
+use police::{Agreement, Colour, ColourCounters, Held, PoliceError, Policer, Rate};
+use state::Table;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// For how long a killed router may have let packets pass since it wrote what was in its buckets.
+const UNWRITTEN: Duration = Duration::from_millis(1500);
 
 /// All policers.
 #[derive(Default)]
@@ -25,6 +32,8 @@ pub(crate) struct Policers {
 struct Made {
     config: config::Policer,
     named: Arc<NamedPolicer>,
+    /// Packets and bytes of each colour that routers before this one counted.
+    before: [[u64; 2]; 3],
 }
 
 impl Policers {
@@ -41,7 +50,8 @@ impl Policers {
             return Ok(());
         };
         let named = Arc::new(make(config, workers)?);
-        self.made.insert(name.clone(), Made { config: config.clone(), named });
+        let made = Made { config: config.clone(), named, before: Default::default() };
+        self.made.insert(name.clone(), made);
         Ok(())
     }
 
@@ -100,6 +110,37 @@ impl Part for Policers {
         row.set::<PolicerInput>(received);
         row.set::<PolicerOutput>(sent);
     }
+
+    fn leaves(&self, core: &Core) -> Option<Leaves> {
+        let now = core.clock.tsc();
+        let left = |(name, made): (&PolicerName, &Made)| {
+            let policer = &made.named.policer;
+            let Held { committed, beyond } = policer.held(policer.at(now));
+            state::policers::Policer {
+                name: name.to_string(),
+                held: [committed, beyond],
+                counted: made.counted(),
+            }
+        };
+        let all: Vec<_> = self.made.iter().map(left).collect();
+        Some((Table::Policers, Box::new(move || state::policers::write(&all))))
+    }
+
+    /// Buckets go on from what was in them, and never above the agreement: of the time since then
+    /// they lack as much as packets may have passed in unwritten.
+    fn take_over(&mut self, core: &mut Core, left: &OfParts) {
+        let (left, age) = &left.policers;
+        let earned_for = age.saturating_sub(UNWRITTEN).as_nanos() * u128::from(tsc_hz());
+        let ticks = u64::try_from(earned_for / 1_000_000_000).unwrap_or(u64::MAX);
+        let then = core.clock.tsc().saturating_sub(ticks);
+        for it in left {
+            let name = PolicerName::from_text(&it.name).ok();
+            let Some(made) = name.and_then(|name| self.made.get_mut(&name)) else { continue };
+            let ([committed, beyond], policer) = (it.held, &made.named.policer);
+            policer.go_on(policer.at(then), Held { committed, beyond });
+            made.before = it.counted;
+        }
+    }
 }
 
 impl Makes<Delta<PolicerName, config::Policer>> for Policers {
@@ -122,20 +163,26 @@ impl Policers {
 }
 
 impl Made {
-    fn show(&self, core: &Core, name: &PolicerName) -> view::Policer {
-        let mut counts = [(0, 0); 3];
+    /// Packets and bytes of each colour.
+    fn counted(&self) -> [[u64; 2]; 3] {
+        let mut counts = self.before;
         for worker in &self.named.counters {
             for (sum, (packets, bytes)) in counts.iter_mut().zip(worker.read()) {
-                *sum = (sum.0 + packets, sum.1 + bytes);
+                *sum = [sum[0].wrapping_add(packets), sum[1].wrapping_add(bytes)];
             }
         }
+        counts
+    }
+
+    fn show(&self, core: &Core, name: &PolicerName) -> view::Policer {
+        let counts = self.counted();
         let config = &self.config;
         let treatments = [config.conform, config.exceed, config.violate];
         let colour = |colour: Colour| view::PolicerColour {
             colour: view::PolicerColour::NAMES[colour as usize].to_owned(),
             action: treatments[colour as usize].text(),
-            packets: counts[colour as usize].0,
-            bytes: counts[colour as usize].1,
+            packets: counts[colour as usize][0],
+            bytes: counts[colour as usize][1],
         };
         let has_yellow = config.excess_burst.is_some() || config.peak_rate.is_some();
         let colours =

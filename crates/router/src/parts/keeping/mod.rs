@@ -1,8 +1,9 @@
 //! What this router leaves to the one that is started after it, and what it takes over itself.
 //!
 //! ```text
-//!  started   Left ─▶ neighbours, words, stations, counters ─▶ packets are read ─▶ routes ─▶ RIB
-//!  runs      routes: as they come and go      neighbours, stations, counters: once a second
+//!  started   Left ─▶ neighbours, words, stations, counters, what is other parts' ─▶ packets are read
+//!                                                                            ─▶ routes ─▶ RIB
+//!  runs      routes: as they come and go      all else, other parts' too: once a second
 //! ```
 //! The control thread hands bytes, or what makes them, to a thread that writes ([`state::Keeper`]);
 //! workers notice nothing. What a killed router leaves is so of routes up to the turn before, of
@@ -16,9 +17,9 @@ mod route_log;
 mod tests;
 
 use crate::core::Core;
-use crate::left::Left;
+use crate::left::{Left, OfParts};
 use crate::neighborhood::told_full;
-use crate::part::Part;
+use crate::part::{Leaves, Part};
 use control::config::objects::port::PortName;
 use control::engine::ApplyError;
 use counting::Counting;
@@ -45,7 +46,11 @@ pub(crate) struct Keeping {
     recall: Option<Recall>,
     /// Neighbours behind ports that have no link yet.
     later: Vec<Neighbor>,
+    /// What other parts are to take over.
+    of_parts: Option<OfParts>,
     kept: Option<Kept>,
+    /// Other parts are to say what they would leave.
+    asks_parts: bool,
     counting: Counting,
     next: Option<Instant>,
 }
@@ -91,6 +96,7 @@ impl Keeping {
         self.later = recall::neighbors(core, std::mem::take(&mut left.neighbors));
         let stations = recall::stations(core, &left.stations);
         counting::go_on(core, &left.counters);
+        self.of_parts = Some(std::mem::take(&mut left.parts));
         let read = left.routes.take();
         let routes = read.as_ref().map_or(0, |(routes, _)| routes.len());
         if let Some((routes, _)) = &read {
@@ -164,6 +170,22 @@ impl Keeping {
         });
     }
 
+    /// What other parts are to take over, once.
+    pub(crate) fn take_of_parts(&mut self) -> Option<OfParts> {
+        self.of_parts.take()
+    }
+
+    /// Whether other parts are to say what they would leave.
+    pub(crate) fn take_asks_parts(&mut self) -> bool {
+        std::mem::take(&mut self.asks_parts)
+    }
+
+    /// Keeps what other parts would leave.
+    pub(crate) fn keep(&self, all: Vec<Leaves>) {
+        let Some(Kept { keeper, .. }) = &self.kept else { return };
+        all.into_iter().for_each(|(table, make)| keeper.snapshot(table, make));
+    }
+
     /// Keeps the counters, if all are read by now.
     fn count(&mut self, core: &Core) -> bool {
         let (Some(kept), Some(counters)) = (&self.kept, self.counting.turn(core)) else {
@@ -217,6 +239,7 @@ impl Part for Keeping {
             if self.count(core) {
                 self.next = Some(now + PERIOD);
                 self.snapshot(core);
+                self.asks_parts = true;
             }
         }
         more

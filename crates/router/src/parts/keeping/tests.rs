@@ -1,5 +1,7 @@
 //! Routers one after the other, of one folder.
 
+mod of_parts;
+
 use crate::{Left, Router};
 use control::bulk::BulkRoute;
 use control::config::field::Field;

@@ -8,6 +8,7 @@
 
 mod forwarding;
 mod hear;
+mod left;
 mod own;
 mod send;
 mod show;
@@ -15,7 +16,8 @@ mod told;
 
 use crate::core::Core;
 use crate::interfaces::OpenPort;
-use crate::part::{Hears, Makes, Part};
+use crate::left::OfParts;
+use crate::part::{Hears, Leaves, Makes, Part};
 use control::config::Delta;
 use control::config::change::Replaced;
 use control::config::objects::lisp::Lisp as Settings;
@@ -150,6 +152,16 @@ impl Part for Lisp {
             self.drop_held(core, &eid);
         }
         self.tell_of_own(core);
+        self.refresh(core);
+    }
+
+    fn leaves(&self, core: &Core) -> Option<Leaves> {
+        Some(left::leaves(&self.cache, core.now_ns()))
+    }
+
+    fn take_over(&mut self, core: &mut Core, left: &OfParts) {
+        let (instances, most) = (self.forwarding.numbers(), self.settings.entries as usize);
+        left::take_over(&mut self.cache, core.now_ns(), &left.mappings, &instances, most);
         self.refresh(core);
     }
 

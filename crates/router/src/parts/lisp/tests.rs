@@ -6,7 +6,7 @@ use fib::Forward;
 use nodes::tables::{EidWanted, Kind, LispSaid, VrfTables};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wire::craft;
 use wire::lisp::{Action, Address, Eid, Locator, MapRecord, RequestHead, reply};
 
@@ -235,4 +235,38 @@ fn a_solicitation_has_us_ask_again_for_what_we_know_alone() {
     rig.tell(&solicit([10, 2, 0, 0]));
     assert_eq!(rig.counted("map-request sent"), before + 1);
     assert!(is(rig.word([10, 2, 0, 9]), Kind::Rewrite), "what is known serves meanwhile");
+}
+
+#[test]
+fn what_was_learned_is_known_to_the_next_router_for_the_rest_of_its_time() {
+    let mut rig = Rig::new();
+    rig.say("lisp set map_resolvers 192.0.2.2");
+    let nonce = rig.asked([10, 2, 0, 9]);
+    rig.tell(&reply(nonce, false, &[record(7, [10, 2, 0, 0], [192, 0, 2, 3])]));
+    let (table, make) = rig.router.parts.lisp.leaves(&rig.router.core).unwrap();
+    assert_eq!(table, state::Table::Mappings);
+    let bytes = make();
+    // An hour it was told for.
+    for (age_s, knows) in [(0, true), (3500, true), (3700, false)] {
+        let mut next = Rig::new();
+        let left = crate::left::OfParts {
+            mappings: (state::mappings::read(&bytes).unwrap(), Duration::from_secs(age_s)),
+            ..Default::default()
+        };
+        let Router { parts, core, .. } = &mut next.router;
+        parts.lisp.take_over(core, &left);
+        assert_eq!(is(next.word([10, 2, 0, 9]), Kind::Rewrite), knows, "after {age_s} s");
+        assert_eq!(next.states(), if knows { vec!["used"] } else { vec![] });
+        let due = next.router.parts.lisp.cache.next_due_ns();
+        let most = (3600 - age_s.min(3600)) * 1_000_000_000 + next.router.core.now_ns();
+        assert!(due.is_none_or(|due| due <= most));
+    }
+    // Of an instance that there is no port of any more nothing is known.
+    let mut next = Rig::new();
+    next.say("port set lisp0 instance_id 8");
+    let mappings = (state::mappings::read(&bytes).unwrap(), Duration::ZERO);
+    let left = crate::left::OfParts { mappings, ..Default::default() };
+    let Router { parts, core, .. } = &mut next.router;
+    parts.lisp.take_over(core, &left);
+    assert_eq!(next.states(), Vec::<String>::new());
 }

@@ -8,11 +8,13 @@
 //! A learned remote is forgotten when it has had no station for a while. How many there may be, and
 //! who makes room for whom, stands in `room.rs`.
 
+mod left;
 mod room;
 
 use crate::core::Core;
 use crate::interfaces::{LearnedRemote, OpenPort, Remote};
-use crate::part::{Hears, Part};
+use crate::left::OfParts;
+use crate::part::{Hears, Leaves, Part};
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::ends;
 use nodes::tables::{BridgePort, Interface, Link, MOST_INTERFACES, Mode, RemoteHeard};
@@ -34,6 +36,8 @@ pub(crate) struct Remotes {
     next_look: Option<Instant>,
     /// Of tunnels that were told to have no room, when that was, and how many were refused since.
     refused: BTreeMap<PortName, (Instant, u64)>,
+    /// What a router before left, until workers know its remotes: then their stations are learned.
+    left: Vec<state::remotes::Remote>,
 }
 
 impl Part for Remotes {
@@ -44,6 +48,18 @@ impl Part for Remotes {
         for name in tunnels.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
             settle_or_tell(core, &name);
         }
+    }
+
+    fn leaves(&self, core: &Core) -> Option<Leaves> {
+        Some(left::leaves(core))
+    }
+
+    fn take_over(&mut self, core: &mut Core, left: &OfParts) {
+        self.left = left::take_over(core, &left.remotes);
+    }
+
+    fn published(&mut self, core: &mut Core) {
+        left::stations(core, &std::mem::take(&mut self.left));
     }
 
     /// Forgets learned remotes without stations, and heeds what routing daemons tell of others.
@@ -70,21 +86,25 @@ impl Hears<RemoteHeard> for Remotes {
         }
         let (name, seen) = (name.clone(), core.clock.now());
         let new = Learned { tunnel, underlay, address, seen };
-        match room::room(&all_learned(core), &new, core.ports.free_count()) {
-            Ok(gone) => {
-                for it in gone {
-                    let Some((of, _)) = core.port_of(it.tunnel) else { continue };
-                    let of = of.clone();
-                    core.end_remote(&of, it.address);
-                }
-            }
-            Err(full) => return self.refuse(core, &name, &new, full),
+        if let Err(full) = take_in(core, &name, &new) {
+            self.refuse(core, &name, &new, full);
         }
-        let Some(id) = core.free_id() else { return };
-        let learned = Some(LearnedRemote { seen, underlay });
-        core.ports.set_remote(&name, address, Remote { id, floods: false, learned });
-        core.touch_rows();
     }
+}
+
+/// A remote gets a place of those that are learned, or nobody makes room for it.
+fn take_in(core: &mut Core, name: &PortName, new: &Learned) -> Result<(), Bound> {
+    let Learned { underlay, address, seen, .. } = *new;
+    for it in room::room(&all_learned(core), new, core.ports.free_count())? {
+        let Some((of, _)) = core.port_of(it.tunnel) else { continue };
+        let of = of.clone();
+        core.end_remote(&of, it.address);
+    }
+    let id = core.free_id().ok_or(Bound::All)?;
+    let learned = Some(LearnedRemote { seen, underlay });
+    core.ports.set_remote(name, address, Remote { id, floods: false, learned });
+    core.touch_rows();
+    Ok(())
 }
 
 fn all_learned(core: &Core) -> Vec<Learned> {
