@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// What an atom takes, but for its text.
+const ATOM_BYTES: usize = size_of::<Atom>();
+
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Atom {
@@ -123,6 +126,18 @@ impl Datum {
             _ => Self::Set(vec![Atom::read(value)?]),
         };
         Ok(read.in_order())
+    }
+
+    /// About how much memory it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        let of = |atom: &Atom| match atom {
+            Atom::Uuid(text) | Atom::Text(text) => ATOM_BYTES + text.len(),
+            Atom::Whole(_) | Atom::Real(_) | Atom::Bool(_) => ATOM_BYTES,
+        };
+        match self {
+            Self::Set(items) => items.iter().map(of).sum(),
+            Self::Map(pairs) => pairs.iter().map(|(key, value)| of(key) + of(value)).sum(),
+        }
     }
 
     /// Servers and we order as we like; equal is what has the same in it.

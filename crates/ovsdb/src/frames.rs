@@ -3,8 +3,9 @@
 use crate::fault::{Fault, excerpt};
 use serde_json::Value;
 
-/// Longest message: a database of a hundred thousand interfaces is about that long.
-const MOST_BYTES: usize = 256 << 20;
+/// Longest message: a database of ten thousand interfaces is a third of that. What is read of it
+/// takes up to 16 times as much memory.
+const MOST_BYTES: usize = 32 << 20;
 
 /// Bytes that came, cut into values. Each byte is looked at once.
 #[derive(Debug, Default)]

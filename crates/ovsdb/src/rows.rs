@@ -5,8 +5,12 @@ use crate::fault::{Fault, excerpt};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Most rows that are kept.
-const MOST_ROWS: usize = 1_000_000;
+/// Most rows that are kept, and about how much memory they may take.
+const MOST_ROWS: usize = 200_000;
+const MOST_BYTES: usize = 256 << 20;
+
+/// What a column takes, but for its name and what it has.
+const ENTRY_BYTES: usize = size_of::<String>() + size_of::<Datum>();
 
 /// A row: its columns.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +21,7 @@ pub struct Row(BTreeMap<String, Datum>);
 pub struct Rows {
     tables: BTreeMap<String, BTreeMap<String, Row>>,
     count: usize,
+    bytes: usize,
 }
 
 impl Row {
@@ -26,6 +31,10 @@ impl Row {
         };
         let read = |(name, value): (&String, _)| Ok((name.clone(), Datum::read(value)?));
         columns.iter().map(read).collect::<Result<_, Fault>>().map(Self)
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.iter().map(|(name, datum)| ENTRY_BYTES + name.len() + datum.bytes()).sum()
     }
 
     /// A column; nothing where there is none.
@@ -103,16 +112,23 @@ impl Rows {
                 changes.push((table, uuid, row));
             }
         }
-        if self.count + changes.len() > MOST_ROWS {
-            return Err(Fault::Malformed(format!("more than {MOST_ROWS} rows")));
+        let more: usize = changes.iter().filter_map(|(.., row)| Some(row.as_ref()?.bytes())).sum();
+        if self.count + changes.len() > MOST_ROWS || self.bytes + more > MOST_BYTES {
+            let most = MOST_BYTES >> 20;
+            return Err(Fault::Malformed(format!(
+                "more than {MOST_ROWS} rows, or {most} MiB of them"
+            )));
         }
         for (table, uuid, row) in changes {
             let rows = self.tables.entry(table.clone()).or_default();
             self.count -= rows.len();
-            match row {
-                Some(row) => drop(rows.insert(uuid.clone(), row)),
-                None => drop(rows.remove(uuid)),
-            }
+            self.bytes += row.as_ref().map_or(0, Row::bytes);
+            let had = match row {
+                Some(row) => rows.insert(uuid.clone(), row),
+                None => rows.remove(uuid),
+            };
+            // What was written back since it was told may have another size.
+            self.bytes = self.bytes.saturating_sub(had.as_ref().map_or(0, Row::bytes));
             self.count += rows.len();
         }
         Ok(())
@@ -140,6 +156,21 @@ mod tests {
         assert_eq!(rows.get("Port", "p").unwrap().whole("tag"), None);
         rows.update(&json!({ "Port": { "p": { "old": { "name": "p1" } } } })).unwrap();
         assert_eq!((rows.get("Port", "p"), rows.count), (None, 1));
+    }
+
+    #[test]
+    fn rows_take_no_more_memory_than_is_allowed_however_few_they_are() {
+        let mut rows = Rows::default();
+        let long = "x".repeat(30 << 20);
+        let update = |uuid: String| json!({ "Bridge": { uuid: { "new": { "name": long } } } });
+        // One that is told again is there once.
+        for _ in 0..20 {
+            rows.update(&update("same".to_owned())).unwrap();
+        }
+        let more = (0..20).take_while(|it| rows.update(&update(it.to_string())).is_ok()).count();
+        assert_eq!(more, 7);
+        rows.update(&json!({ "Bridge": { "same": { "old": {} } } })).unwrap();
+        rows.update(&update("another".to_owned())).unwrap();
     }
 
     #[test]
