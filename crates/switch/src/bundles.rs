@@ -8,6 +8,8 @@ use openflow::{Fault, MessageHeader, Request, Version};
 /// Bundles of a connection that may be open, and messages of one.
 const MOST_OPEN: usize = 8;
 const MOST_MESSAGES: usize = 200_000;
+/// Bytes of all messages of a connection's bundles.
+const MOST_BYTES: usize = 64 << 20;
 
 impl Bridge {
     pub(crate) fn control_bundle(
@@ -27,8 +29,7 @@ impl Bridge {
                 if bundles.len() >= MOST_OPEN {
                     return Err(Fault::OutOfBundles);
                 }
-                let it = Bundle { control: wanted, is_closed: false, messages: Vec::new() };
-                bundles.insert(wanted.id, it);
+                bundles.insert(wanted.id, Bundle::new(wanted));
             }
             2 => {
                 let it = bundles.get_mut(&wanted.id).ok_or(Fault::BundleBadId)?;
@@ -74,17 +75,18 @@ impl Bridge {
         if !connection.bundles.contains_key(&wanted.id) && connection.bundles.len() >= MOST_OPEN {
             return Err(Fault::OutOfBundles);
         }
-        let new = Bundle { control: opened, is_closed: false, messages: Vec::new() };
-        let it = connection.bundles.entry(wanted.id).or_insert(new);
+        let held: usize = connection.bundles.values().map(|it| it.bytes).sum();
+        let it = connection.bundles.entry(wanted.id).or_insert_with(|| Bundle::new(opened));
         if it.is_closed {
             return Err(Fault::BundleClosed);
         }
         if it.control.flags != wanted.flags {
             return Err(Fault::BundleBadFlags);
         }
-        if it.messages.len() >= MOST_MESSAGES {
+        if it.messages.len() >= MOST_MESSAGES || held + wanted.message.len() > MOST_BYTES {
             return Err(Fault::BundleTooMany);
         }
+        it.bytes += wanted.message.len();
         it.messages.push(wanted.message);
         Ok(())
     }

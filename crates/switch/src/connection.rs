@@ -47,6 +47,14 @@ pub(crate) struct Bundle {
     pub(crate) control: BundleControl,
     pub(crate) is_closed: bool,
     pub(crate) messages: Vec<Vec<u8>>,
+    /// Bytes of them.
+    pub(crate) bytes: usize,
+}
+
+impl Bundle {
+    pub(crate) fn new(control: BundleControl) -> Self {
+        Self { control, is_closed: false, messages: Vec::new(), bytes: 0 }
+    }
 }
 
 /// Events that may wait for a controller that reads slowly.

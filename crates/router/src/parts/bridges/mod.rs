@@ -248,7 +248,7 @@ impl Part for Bridges {
         }
         self.next_sweep = Some(now + SWEEP_PERIOD);
         self.tell_flapping(now);
-        self.flows.turn();
+        self.flows.turn(core);
         let tick = (core.now_ns() / 1_000_000_000) as u32;
         let stations = &core.dataplane.stations;
         stations.set_now(tick);

@@ -1,13 +1,16 @@
 //! A bridge of flows, where all who speak about it meet: one at a time.
 
+use super::outbox::Outbox;
+use super::seats::{Came, Seated, room};
+use super::stream::Stream;
 use super::surroundings::Surroundings;
 use flow::Told;
 use nodes::tables::{BridgeId, FlowBridge, FlowRow};
 use openflow::Version;
 use openflow::message::{Role, echo};
 use std::collections::BTreeMap;
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 use switch::{Bridge, Connection, Port};
 
 /// See the module.
@@ -38,12 +41,29 @@ pub(super) struct Policy {
 /// A controller, or a tool.
 struct Peer {
     connection: Connection,
-    is_service: bool,
+    came: Came,
     /// It has said more than a greeting.
     has_spoken: bool,
     missed: u64,
     /// What is to be sent to it.
-    out: SyncSender<Vec<u8>>,
+    out: Outbox,
+    /// To end it.
+    stream: Arc<Stream>,
+}
+
+impl Peer {
+    fn is_service(&self) -> bool {
+        self.came != Came::Ours
+    }
+}
+
+/// What came of some messages.
+pub(super) struct Heard {
+    /// How many were heard.
+    pub(super) messages: usize,
+    pub(super) answers: Vec<Vec<u8>>,
+    /// The connection is not over.
+    pub(super) goes_on: bool,
 }
 
 /// What is told of a controller.
@@ -55,8 +75,10 @@ pub(super) struct Seen {
 
 /// Between two looks which flows are over.
 const EXPIRY_PERIOD_NS: u64 = 250_000_000;
-/// Connections of a bridge, at most.
-const MOST_PEERS: usize = 64;
+/// How long what one connection says may keep the others waiting, but for its last message.
+const SHARE: Duration = Duration::from_millis(1);
+/// Bytes of answers that are worked out before the others have their turn.
+const MOST_ANSWERS: usize = 256 * 1024;
 
 impl Hub {
     pub(super) fn new(id: BridgeId, name: &str, policy: Policy, around: Surroundings) -> Self {
@@ -105,20 +127,30 @@ impl Hub {
     }
 
     /// A new connection, which is written to by `out`; none where there are too many.
-    pub(super) fn join(&mut self, out: SyncSender<Vec<u8>>, is_service: bool) -> Option<u64> {
-        if self.is_closed || self.peers.len() >= MOST_PEERS {
+    pub(super) fn join(&mut self, out: Outbox, stream: Arc<Stream>, came: Came) -> Option<u64> {
+        if self.is_closed {
             return None;
         }
+        let seated = self.peers.iter().map(|(number, peer)| Seated {
+            number: *number,
+            came: peer.came,
+            has_greeted: peer.connection.version().is_some(),
+        });
+        if let Some(gone) = room(&seated.collect::<Vec<_>>(), came).ok()? {
+            let gone = self.peers.remove(&gone)?;
+            gone.out.close();
+            gone.stream.end();
+        }
         self.next_peer += 1;
-        let connection = Connection::new(is_service);
-        let peer = Peer { connection, is_service, has_spoken: false, missed: 0, out };
+        let connection = Connection::new(came != Came::Ours);
+        let peer = Peer { connection, came, has_spoken: false, missed: 0, out, stream };
         self.peers.insert(self.next_peer, peer);
         Some(self.next_peer)
     }
 
     pub(super) fn leave(&mut self, peer: u64) {
         let had = self.peers.remove(&peer);
-        if had.is_some_and(|had| !had.is_service) && !self.is_controlled() {
+        if had.is_some_and(|had| !had.is_service()) && !self.is_controlled() {
             self.lost_ns = self.around.clock.now_ns();
         }
         self.follow_peers();
@@ -127,7 +159,7 @@ impl Hub {
 
     /// Whether a controller is there that has said something.
     fn is_controlled(&self) -> bool {
-        self.peers.values().any(|peer| !peer.is_service && peer.has_spoken)
+        self.peers.values().any(|peer| !peer.is_service() && peer.has_spoken)
     }
 
     fn follow_peers(&mut self) {
@@ -148,6 +180,11 @@ impl Hub {
         self.peers.get(&peer)?.connection.version().map(echo)
     }
 
+    /// Whether a connection has agreed upon a version.
+    pub(super) fn has_greeted(&self, peer: u64) -> bool {
+        self.peers.get(&peer).is_some_and(|peer| peer.connection.version().is_some())
+    }
+
     /// What is known of a controller.
     pub(super) fn seen(&self, peer: u64) -> Option<Seen> {
         let peer = self.peers.get(&peer)?;
@@ -155,23 +192,31 @@ impl Hub {
         Some(Seen { role, version, missed: peer.missed })
     }
 
-    /// Messages of a connection: the answers, and whether it goes on.
+    /// Messages of a connection, as many as its share of time is for: how many, the answers, and
+    /// whether it goes on.
     pub(super) fn hear<'m>(
         &mut self,
         peer: u64,
         messages: impl Iterator<Item = &'m [u8]>,
-    ) -> (Vec<Vec<u8>>, bool) {
-        let now_ns = self.around.clock.now_ns();
+    ) -> Heard {
+        let (now_ns, began) = (self.around.clock.now_ns(), Instant::now());
         self.around.rows = Arc::clone(&self.rows);
-        let mut answers = Vec::new();
+        let mut heard = Heard { messages: 0, answers: Vec::new(), goes_on: false };
         let Some(Peer { connection, has_spoken, .. }) = self.peers.get_mut(&peer) else {
-            return (answers, false);
+            return heard;
         };
+        let mut bytes = 0;
         for message in messages {
             *has_spoken |= connection.version().is_some();
-            answers.extend(self.bridge.hear(connection, message, &mut self.around, now_ns));
+            let answers = self.bridge.hear(connection, message, &mut self.around, now_ns);
+            bytes += answers.iter().map(Vec::len).sum::<usize>();
+            heard.messages += 1;
+            heard.answers.extend(answers);
             if connection.version().is_none() {
-                return (answers, false);
+                return heard;
+            }
+            if bytes >= MOST_ANSWERS || began.elapsed() >= SHARE {
+                break;
             }
         }
         if connection.take_claim() {
@@ -184,7 +229,8 @@ impl Hub {
             self.told(&told, &frame, in_port);
         }
         self.settle();
-        (answers, true)
+        heard.goes_on = true;
+        heard
     }
 
     pub(super) fn told(&mut self, told: &Told, frame: &[u8], in_port: u16) {
@@ -250,7 +296,7 @@ impl Hub {
             events.iter().for_each(|event| peer.connection.tell(event));
             for message in peer.connection.take_owed() {
                 // Who reads too slowly misses something, and keeps nobody waiting.
-                peer.missed += u64::from(peer.out.try_send(message).is_err());
+                peer.missed += u64::from(!peer.out.offer(message));
             }
         }
     }

@@ -5,9 +5,13 @@
 //!  ports, links ──▶        ├ switch::Bridge: tables, answers
 //!  punts, clock ──▶        └ publishes for workers what changed
 //! ```
+//! What connections ask of a hub may take long. The control thread waits for it where somebody
+//! changes the bridge; ports, packets and time are told at the next turn at which nobody speaks.
 
 mod controller;
 mod hub;
+mod outbox;
+mod seats;
 mod server;
 mod session;
 mod show;
@@ -25,15 +29,17 @@ use hub::{Hub, Policy};
 use nodes::tables::{BridgeId, FlowRow, FlowTold};
 use openflow::port::LOCAL;
 use server::Server;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use surroundings::Surroundings;
 use switch::Port;
 
 /// Where Open vSwitch's tools look for bridges.
 const USUAL_FOLDER: &str = "/var/run/openvswitch";
+/// Packets for controllers that may wait until a hub hears.
+const MOST_WAITING: usize = 256;
 
 /// All bridges of flows.
 #[derive(Default)]
@@ -47,6 +53,10 @@ struct Open {
     numbers: BTreeMap<PortName, u16>,
     path: PathBuf,
     controllers: Vec<OpenController>,
+    /// Its hub was busy when ports changed.
+    is_behind: bool,
+    /// Packets for controllers that came while it was.
+    waiting: VecDeque<FlowTold>,
     _server: Server,
 }
 
@@ -83,6 +93,15 @@ fn policy(config: &Bridge) -> Policy {
     Policy { is_secure: config.fail_mode == FailMode::Secure, patience_ns }
 }
 
+/// The hub, if nobody speaks with it: the control thread has others to look after, and comes again.
+fn at_once(hub: &Mutex<Hub>) -> Option<MutexGuard<'_, Hub>> {
+    match hub.try_lock() {
+        Ok(hub) => Some(hub),
+        Err(TryLockError::Poisoned(hub)) => Some(hub.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
 fn locked(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
     hub.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -103,7 +122,7 @@ impl Flows {
     ) -> Result<(), ApplyError> {
         let Some(config) = config.filter(|config| config.has_flows()) else {
             if let Some(open) = self.open.remove(&id) {
-                locked(&open.hub).close();
+                open.end(core);
             }
             return Ok(());
         };
@@ -112,7 +131,7 @@ impl Flows {
         if self.open.get(&id).is_some_and(|open| open.path != path)
             && let Some(open) = self.open.remove(&id)
         {
-            locked(&open.hub).close();
+            open.end(core);
         }
         let (policy, is_new) = (policy(config), !self.open.contains_key(&id));
         if let Entry::Vacant(place) = self.open.entry(id) {
@@ -123,7 +142,15 @@ impl Flows {
                 fault(&format!("bridge.{name}.management"), message)
             })?;
             let (numbers, controllers) = (BTreeMap::new(), Vec::new());
-            place.insert(Open { hub, numbers, path, controllers, _server: server });
+            place.insert(Open {
+                hub,
+                numbers,
+                path,
+                controllers,
+                is_behind: false,
+                waiting: VecDeque::new(),
+                _server: server,
+            });
         }
         if let Some(open) = self.open.get_mut(&id) {
             open.numbers = numbered(&open.numbers, core, config);
@@ -137,9 +164,11 @@ impl Flows {
                 open.controllers.clear();
             }
             let connected = open.connect(name, &config.controllers);
-            if let (Err(_), true) = (&connected, is_new) {
-                locked(&open.hub).close();
-                self.open.remove(&id);
+            if connected.is_err()
+                && is_new
+                && let Some(open) = self.open.remove(&id)
+            {
+                open.end(core);
             }
             return connected;
         }
@@ -148,49 +177,85 @@ impl Flows {
 
     /// Ports, their links or interfaces may be others.
     pub(super) fn follow(&mut self, core: &Core) {
-        for open in self.open.values() {
-            let mut hub = locked(&open.hub);
-            let mut rows = BTreeMap::new();
-            let mut gone: Vec<u16> = hub.bridge.ports().map(|(number, _)| number).collect();
-            for (name, &number) in &open.numbers {
-                let Some(port) = core.ports.get(name) else { continue };
-                gone.retain(|it| *it != number);
-                let is_own = port.config.kind == PortKind::Bvi;
-                rows.insert(number, FlowRow { interface: port.id, is_own });
-                let seen = Port {
-                    name: name.to_string(),
-                    mac: port.mac,
-                    is_up: port.config.up,
-                    has_link: is_own || port.carries(),
-                    speed_kbps: 0,
-                };
-                hub.set_port(number, Some(seen));
-            }
-            gone.into_iter().for_each(|number| hub.set_port(number, None));
-            hub.set_rows(rows);
-            hub.settle();
+        for open in self.open.values_mut() {
+            open.is_behind = !open.follow(core);
         }
     }
 
     /// A packet came to a flow that tells somebody.
     pub(super) fn told(&mut self, core: &mut Core, told: FlowTold) {
-        if let Some(open) = self.open.get(&told.bridge) {
-            let port = core.port_of(told.interface);
-            let number = port.and_then(|(name, _)| open.numbers.get(name).copied());
-            let mut hub = locked(&open.hub);
-            hub.told(&told.told, told.packet.bytes(), number.unwrap_or(LOCAL));
-            hub.settle();
+        let Some(open) = self.open.get_mut(&told.bridge) else {
+            return core.pool.cache().release_one(told.packet);
+        };
+        open.waiting.push_back(told);
+        if open.waiting.len() > MOST_WAITING
+            && let Some(oldest) = open.waiting.pop_front()
+        {
+            core.pool.cache().release_one(oldest.packet);
         }
-        core.pool.cache().release_one(told.packet);
+        open.tell(core);
     }
 
     /// Time passes.
-    pub(super) fn turn(&mut self) {
-        for open in self.open.values() {
-            let mut hub = locked(&open.hub);
-            hub.expire();
-            hub.settle();
+    pub(super) fn turn(&mut self, core: &mut Core) {
+        for open in self.open.values_mut() {
+            open.is_behind = open.is_behind && !open.follow(core);
+            open.tell(core);
+            if let Some(mut hub) = at_once(&open.hub) {
+                hub.expire();
+                hub.settle();
+            }
         }
+    }
+}
+
+impl Open {
+    /// Tells the hub of the ports there are; false: that is for later.
+    fn follow(&self, core: &Core) -> bool {
+        let Some(mut hub) = at_once(&self.hub) else { return false };
+        let mut rows = BTreeMap::new();
+        let mut gone: Vec<u16> = hub.bridge.ports().map(|(number, _)| number).collect();
+        for (name, &number) in &self.numbers {
+            let Some(port) = core.ports.get(name) else { continue };
+            gone.retain(|it| *it != number);
+            let is_own = port.config.kind == PortKind::Bvi;
+            rows.insert(number, FlowRow { interface: port.id, is_own });
+            let seen = Port {
+                name: name.to_string(),
+                mac: port.mac,
+                is_up: port.config.up,
+                has_link: is_own || port.carries(),
+                speed_kbps: 0,
+            };
+            hub.set_port(number, Some(seen));
+        }
+        gone.into_iter().for_each(|number| hub.set_port(number, None));
+        hub.set_rows(rows);
+        hub.settle();
+        true
+    }
+
+    /// Tells the hub of packets that wait, if it hears.
+    fn tell(&mut self, core: &mut Core) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let Some(mut hub) = at_once(&self.hub) else { return };
+        let mut cache = core.pool.cache();
+        for told in self.waiting.drain(..) {
+            let port = core.port_of(told.interface);
+            let number = port.and_then(|(name, _)| self.numbers.get(name).copied());
+            hub.told(&told.told, told.packet.bytes(), number.unwrap_or(LOCAL));
+            cache.release_one(told.packet);
+        }
+        hub.settle();
+    }
+
+    /// It is no more: what waits goes back.
+    fn end(self, core: &Core) {
+        locked(&self.hub).close();
+        let mut cache = core.pool.cache();
+        self.waiting.into_iter().for_each(|told| cache.release_one(told.packet));
     }
 }
 

@@ -4,23 +4,30 @@
 //!  stream ─▶ reader ─▶ Hub ─▶ answers ─▶ queue ─▶ writer ─▶ stream
 //!                          events ──────▶ (full: missed)
 //! ```
-//! Who reads slowly keeps its own answers waiting and nobody else. Who is silent for long is asked
-//! whether it is there (`probe`), and given up if it says nothing for as long again.
+//! Who reads slowly keeps its own answers waiting and nobody else. Who does not greet, or
+//! says half a message, is given up.
+//! Who is silent for long is asked whether it is there (`probe`), and given up if it says nothing
+//! for as long again; not at the Unix socket, whose other end is there or closed.
 
 use super::hub::Hub;
 use super::locked;
+use super::outbox::Outbox;
+use super::seats::Came;
 use super::stream::Stream;
 use openflow::MessageHeader;
 use openflow::message::hello;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Messages that may wait for a connection.
-const MOST_WAITING: usize = 1024;
+/// How long a connection may take to greet, and to say a message whole that it has begun.
+const GREETING: Duration = Duration::from_secs(5);
+/// For others, between two shares of one that says much.
+const PAUSE: Duration = Duration::from_micros(100);
+/// How long who came by TCP may be silent before it is asked whether it is there.
+const FAR_PROBE: Duration = Duration::from_secs(60);
 /// How long a connection may take none of what is written to it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Read at once.
@@ -28,17 +35,17 @@ const CHUNK: usize = 64 * 1024;
 
 /// Connections, to end them.
 #[derive(Clone, Default)]
-pub(super) struct Streams(Arc<Mutex<BTreeMap<u64, Stream>>>);
+pub(super) struct Streams(Arc<Mutex<BTreeMap<u64, Arc<Stream>>>>);
 
 impl Streams {
-    fn locked(&self) -> MutexGuard<'_, BTreeMap<u64, Stream>> {
+    fn locked(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Stream>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends all that are there.
     pub(super) fn end(&self) {
         let streams = std::mem::take(&mut *self.locked());
-        streams.values().for_each(Stream::end);
+        streams.values().for_each(|stream| stream.end());
     }
 
     /// The connections that are there.
@@ -52,11 +59,13 @@ struct Seat {
     hub: Arc<Mutex<Hub>>,
     streams: Streams,
     peer: u64,
+    out: Outbox,
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
         locked(&self.hub).leave(self.peer);
+        self.out.close();
         if let Some(stream) = self.streams.locked().remove(&self.peer) {
             stream.end();
         }
@@ -65,9 +74,8 @@ impl Drop for Seat {
 
 /// A connection that has its seat and its writer.
 pub(super) struct Session {
-    stream: Stream,
+    stream: Arc<Stream>,
     seat: Seat,
-    out: SyncSender<Vec<u8>>,
     probe: Option<Duration>,
 }
 
@@ -80,17 +88,24 @@ impl Session {
         streams: &Streams,
         probe: Option<Duration>,
     ) -> io::Result<Option<Self>> {
-        stream.set_patience(probe, Some(PATIENCE))?;
-        let (writing, kept) = (stream.try_clone()?, stream.try_clone()?);
-        let (out, waiting) = sync_channel(MOST_WAITING);
-        let Some(peer) = locked(hub).join(out.clone(), probe.is_none()) else { return Ok(None) };
-        let seat = Seat { hub: Arc::clone(hub), streams: streams.clone(), peer };
-        streams.locked().insert(peer, kept);
-        _ = out.try_send(hello(1));
+        let came = match (probe, stream.peer_address()) {
+            (Some(_), _) => Came::Ours,
+            (None, Some(address)) => Came::Far(address),
+            (None, None) => Came::Local,
+        };
+        let probe = probe.or(matches!(came, Came::Far(_)).then_some(FAR_PROBE));
+        stream.set_patience(Some(probe.map_or(GREETING, |it| it.min(GREETING))), Some(PATIENCE))?;
+        let (stream, out) = (Arc::new(stream), Outbox::default());
+        let joined = locked(hub).join(out.clone(), Arc::clone(&stream), came);
+        let Some(peer) = joined else { return Ok(None) };
+        let seat = Seat { hub: Arc::clone(hub), streams: streams.clone(), peer, out };
+        streams.locked().insert(peer, Arc::clone(&stream));
+        seat.out.offer(hello(1));
+        let (out, writing) = (seat.out.clone(), Arc::clone(&stream));
         thread::Builder::new()
             .name("openflow-out".to_owned())
-            .spawn(move || write_all(&writing, &waiting))?;
-        Ok(Some(Self { stream, seat, out, probe }))
+            .spawn(move || write_all(&writing, &out))?;
+        Ok(Some(Self { stream, seat, probe }))
     }
 
     /// Reads on a thread of its own.
@@ -111,19 +126,22 @@ impl Session {
     fn read_all(&self, has_spoken: &mut bool) -> io::Result<()> {
         let mut held = Vec::new();
         let mut chunk = vec![0; CHUNK];
-        let mut is_asked = false;
+        let (mut is_asked, mut has_greeted) = (false, false);
+        // Since when a greeting, or the rest of a message, is waited for.
+        let mut owed_since = Some(Instant::now());
+        let patience = self.probe.map_or(GREETING, |it| (2 * it).min(GREETING));
         loop {
-            let count = match (&self.stream).read(&mut chunk) {
+            let count = match (&*self.stream).read(&mut chunk) {
                 Ok(0) => return Ok(()),
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if is_silence(&error) && owed_since.is_some() => 0,
                 Err(error) if is_silence(&error) && !is_asked => {
                     is_asked = true;
-                    let Some(echo) = locked(&self.seat.hub).echo(self.seat.peer) else {
-                        return Err(io::Error::other("it did not greet"));
-                    };
-                    // Where this finds no room the other side reads nothing either.
-                    _ = self.out.try_send(echo);
+                    if let Some(echo) = locked(&self.seat.hub).echo(self.seat.peer) {
+                        // Where this finds no room the other side reads nothing either.
+                        self.seat.out.offer(echo);
+                    }
                     continue;
                 }
                 Err(error) if is_silence(&error) => {
@@ -134,18 +152,47 @@ impl Session {
             };
             is_asked = false;
             held.extend(&chunk[..count]);
-            let whole = whole_messages(&held).ok_or(io::ErrorKind::InvalidData)?;
-            let (answers, goes_on) =
-                locked(&self.seat.hub).hear(self.seat.peer, Messages(&held[..whole]));
-            held.drain(..whole);
-            for answer in answers {
-                self.out.send(answer).map_err(|_| io::ErrorKind::BrokenPipe)?;
+            let was_heard = self.hear_all(&mut held)?;
+            *has_spoken |= was_heard;
+            has_greeted = has_greeted || locked(&self.seat.hub).has_greeted(self.seat.peer);
+            let is_owed = !has_greeted || !held.is_empty();
+            if is_owed != owed_since.is_some() {
+                let probe = if is_owed { Some(patience) } else { self.probe };
+                self.stream.set_patience(probe, Some(PATIENCE))?;
             }
-            if !goes_on {
+            owed_since = match owed_since {
+                _ if !is_owed => None,
+                Some(since) if !(was_heard && has_greeted) => Some(since),
+                _ => Some(Instant::now()),
+            };
+            if owed_since.is_some_and(|since| since.elapsed() >= patience) {
+                let what = if has_greeted { "it said half a message" } else { "it did not greet" };
+                return Err(io::Error::other(what));
+            }
+        }
+    }
+
+    /// Hears what is there whole: whether anything was. Others are heard in between.
+    fn hear_all(&self, held: &mut Vec<u8>) -> io::Result<bool> {
+        let whole = whole_messages(held).ok_or(io::ErrorKind::InvalidData)?;
+        let mut messages = Messages(&held[..whole]);
+        while !messages.0.is_empty() {
+            let heard = locked(&self.seat.hub).hear(self.seat.peer, messages);
+            for answer in heard.answers {
+                if !self.seat.out.send(answer) {
+                    return Err(io::ErrorKind::BrokenPipe.into());
+                }
+            }
+            if !heard.goes_on {
                 return Err(io::Error::other("it speaks no version of OpenFlow that we do"));
             }
-            *has_spoken |= whole > 0;
+            (0..heard.messages).for_each(|_| _ = messages.next());
+            if !messages.0.is_empty() {
+                thread::sleep(PAUSE);
+            }
         }
+        held.drain(..whole);
+        Ok(whole > 0)
     }
 }
 
@@ -153,12 +200,13 @@ fn is_silence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
-fn write_all(mut stream: &Stream, waiting: &Receiver<Vec<u8>>) {
-    while let Ok(message) = waiting.recv() {
+fn write_all(mut stream: &Stream, out: &Outbox) {
+    while let Some(message) = out.next() {
         if stream.write_all(&message).is_err() {
             break;
         }
     }
+    out.close();
     stream.end();
 }
 
@@ -179,6 +227,7 @@ fn whole_messages(held: &[u8]) -> Option<usize> {
 }
 
 /// Whole messages, one behind the other.
+#[derive(Clone, Copy)]
 struct Messages<'a>(&'a [u8]);
 
 impl<'a> Iterator for Messages<'a> {

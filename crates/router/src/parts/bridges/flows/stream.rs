@@ -1,7 +1,7 @@
 //! What a controller is spoken with by: a Unix socket or TCP.
 
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{IpAddr, Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -21,11 +21,12 @@ macro_rules! each {
 }
 
 impl Stream {
-    pub(super) fn try_clone(&self) -> io::Result<Self> {
-        Ok(match self {
-            Self::Unix(it) => Self::Unix(it.try_clone()?),
-            Self::Tcp(it) => Self::Tcp(it.try_clone()?),
-        })
+    /// Where the other side is, if that is known.
+    pub(super) fn peer_address(&self) -> Option<IpAddr> {
+        match self {
+            Self::Unix(_) => None,
+            Self::Tcp(it) => it.peer_addr().ok().map(|address| address.ip()),
+        }
     }
 
     /// How long a read may find nothing, and a write no room.

@@ -1,0 +1,140 @@
+//! What waits to be written to a connection: so many messages, and so many bytes.
+//!
+//! ```text
+//!  answers ─ wait for room ─▶ ┌──────────┐
+//!  events  ─ or are missed ─▶ │ Outbox   │ ─▶ writer
+//!                             └──────────┘
+//! ```
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Messages that may wait.
+const MOST_MESSAGES: usize = 1024;
+/// Bytes of them; one message may always wait.
+const MOST_BYTES: usize = 1 << 20;
+
+/// See the module. Its copies are one.
+#[derive(Clone, Default)]
+pub(super) struct Outbox(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Vec<u8>>,
+    bytes: usize,
+    is_closed: bool,
+}
+
+impl State {
+    fn has_room(&self, message: &[u8]) -> bool {
+        self.waiting.is_empty()
+            || self.waiting.len() < MOST_MESSAGES && self.bytes + message.len() <= MOST_BYTES
+    }
+
+    fn put(&mut self, message: Vec<u8>) {
+        self.bytes += message.len();
+        self.waiting.push_back(message);
+    }
+}
+
+impl Outbox {
+    fn locked(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a message in, if there is room for it.
+    pub(super) fn offer(&self, message: Vec<u8>) -> bool {
+        let mut state = self.locked();
+        let fits = !state.is_closed && state.has_room(&message);
+        if fits {
+            state.put(message);
+            drop(state);
+            self.0.changed.notify_all();
+        }
+        fits
+    }
+
+    /// Puts a message in when there is room for it; false: nobody writes any more.
+    pub(super) fn send(&self, message: Vec<u8>) -> bool {
+        let mut state = self.locked();
+        while !state.is_closed && !state.has_room(&message) {
+            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_closed {
+            return false;
+        }
+        state.put(message);
+        drop(state);
+        self.0.changed.notify_all();
+        true
+    }
+
+    /// The next message, when there is one; none: it is closed.
+    pub(super) fn next(&self) -> Option<Vec<u8>> {
+        let mut state = self.locked();
+        loop {
+            if let Some(message) = state.waiting.pop_front() {
+                state.bytes -= message.len();
+                drop(state);
+                self.0.changed.notify_all();
+                return Some(message);
+            }
+            if state.is_closed {
+                return None;
+            }
+            state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Nothing more is put in; who waits goes on.
+    pub(super) fn close(&self) {
+        self.locked().is_closed = true;
+        self.0.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn bytes_are_bounded_as_messages_are_and_one_message_always_fits() {
+        let out = Outbox::default();
+        assert!(out.offer(vec![0; 2 * MOST_BYTES]) && !out.offer(vec![1]));
+        assert_eq!(out.next().unwrap().len(), 2 * MOST_BYTES);
+        let offered = (0..).take_while(|_| out.offer(vec![0; 60_000])).count();
+        assert_eq!(offered, MOST_BYTES / 60_000);
+        (0..offered).for_each(|_| drop(out.next()));
+        assert_eq!((0..).take_while(|_| out.offer(vec![0; 8])).count(), MOST_MESSAGES);
+    }
+
+    #[test]
+    fn an_answer_waits_for_room_and_goes_on_when_it_is_closed() {
+        let out = Outbox::default();
+        assert!(out.offer(vec![1; MOST_BYTES]));
+        let waits = thread::spawn({
+            let out = out.clone();
+            move || [out.send(vec![2; 9]), out.send(vec![3; MOST_BYTES])]
+        });
+        assert_eq!(out.next().unwrap()[0], 1);
+        assert_eq!(out.next().unwrap()[0], 2);
+        assert_eq!(out.next().unwrap()[0], 3);
+        assert_eq!(waits.join().unwrap(), [true, true]);
+        assert!(out.offer(vec![4; MOST_BYTES]));
+        let waits = thread::spawn({
+            let out = out.clone();
+            move || out.send(vec![5])
+        });
+        out.close();
+        assert!(!waits.join().unwrap() && !out.offer(vec![6]));
+        // What was in it may still be written.
+        assert_eq!((out.next().unwrap()[0], out.next()), (4, None));
+    }
+}
