@@ -58,6 +58,8 @@ pub struct Settings {
     pub group_buckets: usize,
     /// Makes flows choose differently from those of the router before this one.
     pub flow_seed: u32,
+    /// The time that bridges of flows count by.
+    pub flow_clock: FlowClock,
     /// Pages of the tables.
     pub page_size: PageSize,
     /// ICMP errors a second, of each worker.
@@ -92,6 +94,7 @@ impl Settings {
             groups: 1 << 14,
             group_buckets: 1 << 20,
             flow_seed: 0,
+            flow_clock: FlowClock::default(),
             page_size: PageSize::Huge,
             icmp_errors_per_second: 1000,
             icmp_echoes_per_second: 1_000_000,
@@ -197,7 +200,7 @@ impl Dataplane {
         let bindings = Publisher::new(Bindings::default(), &readers);
         let lisp = Publisher::new(Lisp::default(), &readers);
         let flow_bridges = Publisher::new(FlowBridges::default(), &readers);
-        let flow_clock = FlowClock::default();
+        let flow_clock = settings.flow_clock.clone();
         let ip4_nodes = Ip4Nodes::new(settings.ip4_nodes, settings.page_size, &readers)?;
         let ip6_pool = Ip6Pool::new(settings.ip6_max_bytes, settings.page_size, &readers)?;
         let ip4 = Arc::new(Ip4Table::new(&ip4_nodes, settings.ip4)?);
@@ -214,7 +217,7 @@ impl Dataplane {
             bindings: bindings.published(),
             lisp: lisp.published(),
             flow_bridges: flow_bridges.published(),
-            flow_clock,
+            flow_clock: flow_clock.clone(),
             ip6_links: Arc::new(Ip6Table::new(&ip6_pool, settings.adjacencies)),
             adjacencies: Arc::new(AdjacencyTable::new(settings.adjacencies, &readers)?),
             stations: Stations::new(stations),

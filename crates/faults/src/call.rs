@@ -1,6 +1,7 @@
 //! What is asked of the router: routes by a routing daemon, views, traces, captures and pings.
 
 use crate::check::Since;
+use crate::messages;
 use crate::play::Run;
 use control::bulk::{Via, routes_in_a_row};
 use control::engine::Engine;
@@ -8,6 +9,8 @@ use control::view;
 use fib::rib::Source;
 use fib::route_file::FilePrefix;
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 impl Run {
     /// A routing daemon brings routes, or is gone and they are swept.
@@ -31,6 +34,52 @@ impl Run {
         let Ok(routes) = routes_in_a_row(&prefix, count, &via_hop) else { return };
         let (added, outcome) = self.stage.router.add_routes(vrf, source, routes);
         self.say(|| format!("the routing daemon brings {added} routes via {via}: {outcome:?}"));
+    }
+
+    /// A controller speaks with the bridge of flows, if there is one: it is answered, and answers
+    /// are whole.
+    pub(crate) fn control(&mut self) -> Result<(), String> {
+        for _ in 0..1 + self.chance.below(6) {
+            let host = self.hosts[2 + self.chance.below(self.hosts.len() - 2)].clone();
+            let (what, said) = messages::message(&mut self.chance, &host);
+            let router = &mut self.stage.router;
+            // Whoever greets again says nothing.
+            if router.controller_says("fl", &messages::greeting()).is_none() {
+                self.say(|| "a controller finds no bridge".to_owned());
+                return Ok(());
+            }
+            let answers = router.controller_says("fl", &said).unwrap_or_default();
+            for answer in &answers {
+                let told = answer.get(2..4).map(|it| usize::from(it[0]) << 8 | usize::from(it[1]));
+                if told != Some(answer.len()) {
+                    return Err(format!("a controller is told {answer:?}"));
+                }
+            }
+            let asks = said.get(1) == Some(&16);
+            if asks && !answers.iter().any(|it| it.get(1) == Some(&17)) {
+                return Err(format!("{what} is not answered: {answers:?}"));
+            }
+            let refused = answers.iter().filter(|it| it.get(1) == Some(&1)).count();
+            self.say(|| format!("a controller says: {what}, {refused} times refused"));
+        }
+        Ok(())
+    }
+
+    /// A routing daemon tells of the tunnel's remotes, as EVPN has it.
+    pub(crate) fn tell_remotes(&mut self) {
+        let some = [
+            ([10, 12, 0, 7], true),
+            ([10, 12, 0, 9], false),
+            ([10, 1, 0, 2], true),
+            ([172, 16, 0, 1], false),
+        ];
+        let remotes: BTreeMap<IpAddr, bool> = some
+            .into_iter()
+            .filter(|_| self.chance.one_in(2))
+            .map(|(address, floods)| (IpAddr::from(address), floods))
+            .collect();
+        self.say(|| format!("a routing daemon tells of remotes: {remotes:?}"));
+        self.stage.router.daemon_tells_remotes("vx", remotes);
     }
 
     /// Somebody looks.

@@ -20,6 +20,7 @@ mod check;
 mod flows;
 mod hosts;
 mod line;
+mod messages;
 mod noise;
 mod picture;
 mod play;

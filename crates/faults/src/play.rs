@@ -88,7 +88,7 @@ pub(crate) struct Run {
 
 impl Run {
     fn start(seed: u64, chance: Chance, tells: bool) -> Result<Self, String> {
-        let drawing = Drawing::default();
+        let drawing = Drawing::first(seed);
         let config = config_of(drawing.text())?;
         let stage = Stage::start(seed, &config, Lines::new((FIRST + COUNT) as u8))?;
         let transaction = Transaction::new(config, "start", stage.now());
@@ -155,7 +155,7 @@ impl Run {
 
     /// One thing more.
     fn throw(&mut self) -> Result<(), String> {
-        match self.chance.below(32) {
+        match self.chance.below(36) {
             0..12 => self.make_noise(),
             12..19 => return self.reconfigure(),
             19 => self.flap(),
@@ -169,6 +169,8 @@ impl Run {
             27 => self.confirm_or_not()?,
             28 => self.save(),
             29 => self.refuse(),
+            30..33 => return self.control(),
+            33 => self.tell_remotes(),
             _ => return self.wait(),
         }
         Ok(())

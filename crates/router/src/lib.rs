@@ -41,6 +41,7 @@ mod rows;
 mod settings;
 mod show;
 mod standing;
+mod voices;
 mod vrf_numbers;
 mod world;
 

@@ -84,6 +84,9 @@ impl Router {
         if let Some(chance) = clock.given_chance() {
             (settings.threads, settings.flow_seed) = (Threads::Caller, chance as u32);
         }
+        if let Some(given) = clock.given_flow_clock() {
+            settings.flow_clock = given;
+        }
         let wakes = waker.clone();
         settings.wake_twins = Arc::new(move || wakes.wake());
         let dataplane = Dataplane::start(&settings)?;

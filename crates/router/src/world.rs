@@ -14,6 +14,7 @@
 
 use control::config::objects::port::Port;
 use dataplane::PortQueues;
+use nodes::tables::FlowClock;
 use packet::Pool;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +33,7 @@ pub struct GivenTime(Arc<Given>);
 
 #[derive(Debug)]
 struct Given {
-    ns: AtomicU64,
+    ns: Arc<AtomicU64>,
     chance: AtomicU64,
 }
 
@@ -41,7 +42,7 @@ impl GivenTime {
     /// processor's own clock.
     pub fn new(seed: u64) -> Option<Self> {
         let chance = AtomicU64::new(seed | 1);
-        let given = Given { ns: AtomicU64::new(0), chance };
+        let given = Given { ns: Arc::default(), chance };
         graph::assume_tsc_hz(GIVEN_HZ).then(|| Self(Arc::new(given)))
     }
 
@@ -158,6 +159,14 @@ impl Clock {
         }
     }
 
+    /// The time that bridges of flows count by, if it is not the machine's.
+    pub(crate) fn given_flow_clock(&self) -> Option<FlowClock> {
+        match self {
+            Self::Machine(_) => None,
+            Self::Given(_, time) => Some(FlowClock::Given(Arc::clone(&time.0.ns))),
+        }
+    }
+
     /// Whether what waits is to be looked after, in the midst of work; none: that goes by how long
     /// the work took.
     pub(crate) fn chance_to_serve(&self) -> Option<bool> {
@@ -182,7 +191,7 @@ mod tests {
 
     #[test]
     fn given_time_stands_until_it_is_moved_and_its_copies_are_one() {
-        let given = Given { ns: AtomicU64::new(0), chance: AtomicU64::new(3) };
+        let given = Given { ns: Arc::default(), chance: AtomicU64::new(3) };
         let time = GivenTime(Arc::new(given));
         let clock = Clock::given(time.clone());
         let (then, tsc) = (clock.now(), clock.tsc());
@@ -195,7 +204,7 @@ mod tests {
     #[test]
     fn chance_is_the_seeds() {
         let draws = |seed| {
-            let given = Given { ns: AtomicU64::new(0), chance: AtomicU64::new(seed) };
+            let given = Given { ns: Arc::default(), chance: AtomicU64::new(seed) };
             let clock = Clock::given(GivenTime(Arc::new(given)));
             let draws: Vec<_> = (0..100).map(|_| clock.chance_to_serve()).collect();
             assert!(draws.contains(&Some(true)) && draws.contains(&Some(false)));

@@ -73,7 +73,7 @@ impl Node for FlowAct {
             interfaces: setup.shared.interfaces.clone(),
             bridges: setup.shared.flow_bridges.clone(),
             state: setup.flow.clone(),
-            clock: setup.shared.flow_clock,
+            clock: setup.shared.flow_clock.clone(),
             slow_path: setup.shared.slow_path.clone(),
             counters: Arc::clone(&setup.counters),
         }

@@ -54,7 +54,7 @@ impl Node for FlowInput {
             interfaces: setup.shared.interfaces.clone(),
             bridges: setup.shared.flow_bridges.clone(),
             state: setup.flow.clone(),
-            clock: setup.shared.flow_clock,
+            clock: setup.shared.flow_clock.clone(),
             key: Key::default(),
             flush_tsc: 0,
             period: tsc_hz() / 100,

@@ -46,7 +46,7 @@ impl Node for FlowUpcall {
             interfaces: setup.shared.interfaces.clone(),
             bridges: setup.shared.flow_bridges.clone(),
             state: setup.flow.clone(),
-            clock: setup.shared.flow_clock,
+            clock: setup.shared.flow_clock.clone(),
         }
     }
 

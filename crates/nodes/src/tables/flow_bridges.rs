@@ -10,6 +10,7 @@ use crate::tables::BridgeId;
 use flow::{Cache, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Where packets for a number of a bridge go.
@@ -54,19 +55,27 @@ impl FlowBridges {
 }
 
 /// The time that flows count by: nanoseconds since the router began, from 1 on.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowClock(Instant);
+#[derive(Clone, Debug)]
+pub enum FlowClock {
+    /// The machine's.
+    Machine(Instant),
+    /// Somebody else's, in nanoseconds.
+    Given(Arc<AtomicU64>),
+}
 
 impl Default for FlowClock {
     fn default() -> Self {
-        Self(Instant::now())
+        Self::Machine(Instant::now())
     }
 }
 
 impl FlowClock {
     /// Now.
-    pub fn now_ns(self) -> u64 {
-        self.0.elapsed().as_nanos() as u64 + 1
+    pub fn now_ns(&self) -> u64 {
+        1 + match self {
+            Self::Machine(start) => start.elapsed().as_nanos() as u64,
+            Self::Given(ns) => ns.load(Ordering::Relaxed),
+        }
     }
 }
 

@@ -320,6 +320,12 @@ impl Hears<BindingHeard> for Bridges {
 }
 
 impl Bridges {
+    /// What comes of a message to a bridge of flows, in a world without sockets.
+    pub(crate) fn say(&mut self, bridge: &str, message: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let (_, bridge) = self.bridges.iter().find(|(name, _)| name.as_str() == bridge)?;
+        self.flows.say(bridge.id, message)
+    }
+
     /// Tells, once in a while, which station moves more than any other.
     fn tell_flapping(&mut self, now: Instant) {
         let Some(flaps) = self.flapping.due(now) else { return };

@@ -233,6 +233,19 @@ impl Hub {
         heard
     }
 
+    /// A message of a connection that is none of the peers': the answers, and what it is told.
+    pub(super) fn say(&mut self, connection: &mut Connection, message: &[u8]) -> Vec<Vec<u8>> {
+        let now_ns = self.around.clock.now_ns();
+        self.around.rows = Arc::clone(&self.rows);
+        let mut answers = self.bridge.hear(connection, message, &mut self.around, now_ns);
+        for (told, frame, in_port) in self.around.take_told() {
+            self.told(&told, &frame, in_port);
+        }
+        answers.extend(connection.take_owed());
+        self.settle();
+        answers
+    }
+
     pub(super) fn told(&mut self, told: &Told, frame: &[u8], in_port: u16) {
         if matches!(told, Told::Learned(_)) || self.bridge.tells_of(in_port) {
             self.bridge.told(told, frame, self.around.clock.now_ns());

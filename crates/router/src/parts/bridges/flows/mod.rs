@@ -34,7 +34,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use surroundings::Surroundings;
-use switch::Port;
+use switch::{Connection, Port};
 
 /// Where Open vSwitch's tools look for bridges.
 const USUAL_FOLDER: &str = "/var/run/openvswitch";
@@ -57,7 +57,10 @@ struct Open {
     is_behind: bool,
     /// Packets for controllers that came while it was.
     waiting: VecDeque<FlowTold>,
-    _server: Server,
+    /// None in a world without sockets.
+    _server: Option<Server>,
+    /// Who speaks there.
+    said: Connection,
 }
 
 impl Open {
@@ -137,10 +140,13 @@ impl Flows {
         if let Entry::Vacant(place) = self.open.entry(id) {
             let hub = Hub::new(id, name.as_str(), policy, Surroundings::new(core, id));
             let hub = Arc::new(Mutex::new(hub));
-            let server = Server::at_path(&path, Arc::clone(&hub)).map_err(|error| {
-                let message = format!("{} cannot be listened at: {error}", path.display());
-                fault(&format!("bridge.{name}.management"), message)
-            })?;
+            let server = match core.clock.given_tsc() {
+                Some(_) => None,
+                None => Some(Server::at_path(&path, Arc::clone(&hub)).map_err(|error| {
+                    let message = format!("{} cannot be listened at: {error}", path.display());
+                    fault(&format!("bridge.{name}.management"), message)
+                })?),
+            };
             let (numbers, controllers) = (BTreeMap::new(), Vec::new());
             place.insert(Open {
                 hub,
@@ -150,6 +156,7 @@ impl Flows {
                 is_behind: false,
                 waiting: VecDeque::new(),
                 _server: server,
+                said: Connection::new(true),
             });
         }
         if let Some(open) = self.open.get_mut(&id) {
@@ -194,6 +201,12 @@ impl Flows {
             core.pool.cache().release_one(oldest.packet);
         }
         open.tell(core);
+    }
+
+    /// What comes of a message, in a world without sockets.
+    pub(super) fn say(&mut self, bridge: BridgeId, message: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let Open { hub, said, .. } = self.open.get_mut(&bridge)?;
+        Some(locked(hub).say(said, message))
     }
 
     /// Time passes.

@@ -33,7 +33,7 @@ impl Surroundings {
     pub(super) fn new(core: &Core, id: BridgeId) -> Self {
         Self {
             id,
-            clock: core.dataplane.flow_clock,
+            clock: core.dataplane.flow_clock.clone(),
             publisher: Arc::clone(&core.dataplane.flow_bridges),
             rows: Arc::default(),
             counters: core.dataplane.worker_counters(),
