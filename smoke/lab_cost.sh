@@ -18,6 +18,7 @@ kind = "memif"
 [measure]
 search = "max-rate"
 trial_s = 0.02
+repetitions = 3
 [campaign]
 restarts = 1
 END

@@ -19,6 +19,7 @@ entries = 20
 destinations = "permutation"
 [measure]
 search = "max-rate"
+repetitions = 8
 trial_s = $1
 latency_at_percent = [10]
 [campaign]

@@ -13,6 +13,7 @@ kind = "cross-connect"
 [measure]
 search = "max-rate"
 trial_s = 0.02
+repetitions = 3
 latency_at_percent = [10]
 telemetry = true
 [campaign]

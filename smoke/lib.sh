@@ -203,6 +203,7 @@ $4
 [measure]
 search = "max-rate"
 trial_s = 0.1
+repetitions = 6
 [campaign]
 restarts = 1
 END

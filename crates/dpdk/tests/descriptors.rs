@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// So many cycles, or as many as fit.
 const CYCLES: usize = 1_000;
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How many descriptors of each sort this process has: sockets by family, BPF objects by kind.
 fn descriptors() -> BTreeMap<String, usize> {
