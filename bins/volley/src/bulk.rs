@@ -156,9 +156,8 @@ fn progress(bulk: &view::Bulk) {
         true => String::new(),
         false => format!("{:3.0}%  ", bulk.share * 100.0),
     };
-    eprint!("\r\x1b[K{share}{doing}");
     // Progress that cannot be shown is not worth failing for.
-    let _ = io::stderr().flush();
+    let _ = write!(io::stderr(), "\r\x1b[K{share}{doing}");
 }
 
 fn rate(count: u64, elapsed_ms: u64) -> u64 {

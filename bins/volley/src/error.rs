@@ -7,7 +7,7 @@
 //! | 2 | not a command; a ping that could not be asked |
 //! | 3 | no router to talk to |
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -88,22 +88,25 @@ impl CliError {
         self.code().into()
     }
 
-    /// Tells a person.
+    /// Tells a person, if one is there: a closed standard error changes no exit code.
     pub(crate) fn print(&self) {
+        let _nobody_reads = io::stderr().write_all(self.words().as_bytes());
+    }
+
+    fn words(&self) -> String {
+        let said = || printable(&self.to_string()).into_owned();
         match self {
             // Already worded as a compiler would.
-            Self::Config(_) => eprintln!("{}", printable(&self.to_string())),
-            Self::Refused { detail, .. } if detail.starts_with("error:") => {
-                eprintln!("{}", printable(&self.to_string()));
+            Self::Config(_) => said() + "\n",
+            Self::Refused { detail, .. } if detail.starts_with("error:") => said() + "\n",
+            Self::Usage(text) => text.clone(),
+            Self::Quiet => String::new(),
+            Self::Unreachable { .. } => {
+                let help =
+                    "   = help: is volleyd running? --socket PATH or VOLLEY_SOCKET names another";
+                format!("error: {}\n{help}\n", said())
             }
-            Self::Usage(text) => eprint!("{text}"),
-            Self::Quiet => {}
-            _ => eprintln!("error: {}", printable(&self.to_string())),
-        }
-        if let Self::Unreachable { .. } = self {
-            eprintln!(
-                "   = help: is volleyd running? --socket PATH or VOLLEY_SOCKET names another"
-            );
+            _ => format!("error: {}\n", said()),
         }
     }
 
