@@ -66,9 +66,11 @@ ctl router vlan del p1 300 inner any >/dev/null
 # A tag of services is not one of customers: each reaches its own sub-interface, and no other.
 ctl router vlan add p1 500 protocol 802.1ad >/dev/null
 ctl router address add 10.0.50.1/24 port p1.500 >/dev/null
+# Nor is one of VLAN 0, which tells a priority alone: the port itself hears it.
+ctl router address add 10.0.1.1/24 port p1 >/dev/null
 cat >"$work/service.py" <<'PY'
 import sys
-from scapy.all import ARP, Dot1AD, Dot1Q, Ether, conf, get_if_hwaddr, srp1
+from scapy.all import ARP, ICMP, IP, AsyncSniffer, Dot1AD, Dot1Q, Ether, conf, get_if_hwaddr, sendp, srp1
 conf.verb = 0
 mac = get_if_hwaddr("eth0")
 arp = ARP(op=1, hwsrc=mac, psrc="10.0.50.9", pdst="10.0.50.1")
@@ -82,6 +84,23 @@ def ask(tag, tries):
 answer = ask(Dot1AD(vlan=500), 10)
 assert answer is not None and answer.type == 0x88A8, "no answer in the VLAN of services"
 assert ask(Dot1Q(vlan=500), 2) is None, "a customer's tag reached the services"
+
+
+# What the port itself answers has no tag.
+def hear(frame, wanted):
+    for _ in range(10):
+        sniffer = AsyncSniffer(iface="eth0", count=1, timeout=2, lfilter=wanted, started_callback=lambda: sendp(frame, iface="eth0"))
+        sniffer.start()
+        sniffer.join()
+        if sniffer.results:
+            return sniffer.results[0]
+    sys.exit("no answer to " + frame.summary())
+
+for number, tag in (7, Dot1Q(vlan=0, prio=5)), (8, Dot1AD(vlan=0, prio=5)):
+    asks = Ether(src=mac, dst="ff:ff:ff:ff:ff:ff") / tag / ARP(op=1, hwsrc=mac, psrc="10.0.1.2", pdst="10.0.1.1")
+    answer = hear(asks, lambda it: it.type == 0x0806 and it[ARP].op == 2 and it[ARP].psrc == "10.0.1.1")
+    ping = Ether(src=mac, dst=answer[ARP].hwsrc) / tag / IP(src="10.0.1.2", dst="10.0.2.2") / ICMP(id=number)
+    hear(ping, lambda it: ICMP in it and it[ICMP].type == 0 and it[ICMP].id == number)
 PY
 on "$a" timeout 50 /usr/bin/python3 "$work/service.py" || { ctl router show errors; exit 1; }
 ctl router show errors | has unknown-vlan || { ctl router show errors; exit 1; }
