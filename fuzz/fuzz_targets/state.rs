@@ -28,9 +28,9 @@ fn read(bytes: &[u8], table: Table) {
         Table::Neighbors => drop(blocks.snapshot().map(|it| neighbors::read(&it))),
         Table::Stations => drop(blocks.snapshot().map(|it| stations::read(&it))),
         Table::Counters => drop(blocks.snapshot().map(|it| counters::read(&it))),
-        Table::Policers => again(&blocks, policers::read, |all| policers::write(all)),
-        Table::Remotes => again(&blocks, remotes::read, |all| remotes::write(all)),
-        Table::Mappings => again(&blocks, mappings::read, |all| mappings::write(all)),
+        Table::Policers => again(&blocks, policers::read, policers::write),
+        Table::Remotes => again(&blocks, remotes::read, remotes::write),
+        Table::Mappings => again(&blocks, mappings::read, mappings::write),
     }
 }
 

@@ -94,8 +94,7 @@ fn remote_id(router: &Router, address: &str) -> Option<u16> {
 
 fn behind(router: &Router, remote: &str, mac: [u8; 6]) {
     let id = remote_id(router, remote).unwrap();
-    let Mode::Bridged(bridged) = router.core.dataplane.interfaces().get(id).unwrap().mode.clone()
-    else {
+    let Mode::Bridged(bridged) = router.core.dataplane.interfaces().get(id).unwrap().mode else {
         panic!()
     };
     router.core.dataplane.stations.table.learn(MacKey::new(bridged.bridge.0, mac), id.into(), 0);
