@@ -33,11 +33,31 @@ pub enum Fault {
     Target(String),
 }
 
-/// At most so much of something that is wrong is told.
+/// At most so much of something that is wrong is told, with nothing in it that moves a terminal's
+/// cursor: a server says what it likes.
 pub(crate) fn excerpt(text: &str) -> String {
-    let mut short: String = text.chars().take(80).collect();
-    if short.len() < text.len() {
-        short.push('…');
+    let mut short = String::new();
+    for (count, letter) in text.chars().enumerate() {
+        match letter {
+            _ if count == 80 => {
+                short.push('…');
+                break;
+            }
+            _ if letter.is_control() => short.extend(letter.escape_default()),
+            _ => short.push(letter),
+        }
     }
     short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_is_told_in_short_and_moves_no_cursor() {
+        assert_eq!(excerpt("a\u{1b}[2Jb\u{9b}c\nü"), "a\\u{1b}[2Jb\\u{9b}c\\nü");
+        assert_eq!(excerpt(&"ü".repeat(80)), "ü".repeat(80));
+        assert_eq!(excerpt(&"ü".repeat(81)), "ü".repeat(80) + "…");
+    }
 }
