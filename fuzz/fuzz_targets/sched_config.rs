@@ -14,7 +14,7 @@ fuzz_target!(|text: &str| {
     if let Ok(devices) = tc::read(text) {
         for config in devices.into_iter().filter_map(|(_, config)| config) {
             // The same lines on top of what they made.
-            let again = tc::change(text, &|_| Some(config.clone()));
+            let again = tc::change(text, &|_| Ok(Some(config.clone())));
             for config in again.into_iter().flatten().filter_map(|(_, config)| config) {
                 play(config, text);
             }

@@ -74,7 +74,7 @@ impl Device {
             return (0, String::new());
         }
         let line = command.replace("$TC", "tc").replace("$DUMMY", "dummy1");
-        match tc::change(&line, &|_| self.0.clone()) {
+        match tc::change(&line, &|_| Ok(self.0.clone())) {
             Ok(devices) => {
                 for (_, config) in devices {
                     self.0 = config;

@@ -52,6 +52,8 @@ pub(super) struct Device {
     lines: HashMap<ClassId, usize>,
     /// Whether a line about it was refused: what follows may lack what that would have made.
     is_broken: bool,
+    /// There is no such device, which was told.
+    is_missing: bool,
 }
 
 impl Device {
@@ -65,7 +67,17 @@ impl Device {
             filters,
             lines: HashMap::new(),
             is_broken: false,
+            is_missing: false,
         }
+    }
+
+    /// One that is not there.
+    pub(super) fn missing() -> Self {
+        Self { is_missing: true, ..Self::new(None) }
+    }
+
+    pub(super) fn is_missing(&self) -> bool {
+        self.is_missing
     }
 
     /// What is to be told of a line's outcome: not what only follows from another's.

@@ -22,22 +22,27 @@ mod words;
 pub use show::{show_classes, show_qdiscs};
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::config::Config;
 use crate::{ClassId, Error};
 use device::{Device, Verb, Whose};
 use words::Words;
 
+/// What a device has before, or why there is none.
+pub type Before<'a> = dyn Fn(&str) -> Result<Option<Config>, String> + 'a;
+
 /// What `tc` lines make of each device that they name, in the order of the devices' names: its
 /// configuration, or none where its qdisc was deleted. Every line's fault is told.
 pub fn read(text: &str) -> Result<Vec<(String, Option<Config>)>, Vec<Error>> {
-    change(text, &|_| None)
+    change(text, &|_| Ok(None))
 }
 
-/// The same for devices that have something already.
+/// The same for devices that have something already; or that are not there, which `before` says
+/// in words.
 pub fn change(
     text: &str,
-    before: &dyn Fn(&str) -> Option<Config>,
+    before: &Before<'_>,
 ) -> Result<Vec<(String, Option<Config>)>, Vec<Error>> {
     let mut devices: BTreeMap<String, Device> = BTreeMap::new();
     let mut faults = Vec::new();
@@ -74,7 +79,7 @@ pub fn change(
 fn statement(
     words: &mut Words<'_>,
     devices: &mut BTreeMap<String, Device>,
-    before: &dyn Fn(&str) -> Option<Config>,
+    before: &Before<'_>,
 ) -> Result<(), Error> {
     let Some(mut object) = words.next() else { return Ok(()) };
     if object == "tc" || object.ends_with("/tc") {
@@ -115,7 +120,20 @@ fn statement(
         }
     };
     let Some(name) = name else { return words.refuse("no `dev` is named") };
-    let device = devices.entry(name.clone()).or_insert_with(|| Device::new(before(&name)));
+    let device = match devices.entry(name) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(new) => match before(new.key()) {
+            Ok(config) => new.insert(Device::new(config)),
+            Err(reason) => {
+                let refused = words.refuse(reason);
+                return new.insert(Device::missing()).told(refused);
+            }
+        },
+    };
+    // What its lines say needs no more to be told once it is known that there is none.
+    if device.is_missing() {
+        return Ok(());
+    }
     let outcome = match (object, verb) {
         ("qdisc", Verb::Delete) => device.delete_qdisc(&whose, kind, words),
         ("qdisc", _) => device.set_qdisc(verb, &whose, kind, words),

@@ -172,7 +172,7 @@ fn handles_are_kept_and_found_as_tc_finds_them() {
     let again = change(
         "tc qdisc change dev a parent 1:1 handle 10: sfq limit 9
          tc qdisc add dev a parent 1:3 codel",
-        &|_| Some(config.clone()),
+        &|_| Ok(Some(config.clone())),
     );
     let lines = shown(again.unwrap()[0].1.as_ref().unwrap());
     assert!(lines[1].contains("10: parent 1:1 limit 9p"), "{lines:?}");
@@ -182,7 +182,7 @@ fn handles_are_kept_and_found_as_tc_finds_them() {
 #[test]
 fn commands_change_what_the_device_has() {
     let before = one(HTB);
-    let change = |text: &str| change(text, &|_| Some(before.clone()));
+    let change = |text: &str| change(text, &|_| Ok(Some(before.clone())));
     let refused = |text: &str| change(text).unwrap_err()[0].to_string();
     assert!(
         refused("tc qdisc add dev eth0 root sfq").contains("Exclusivity flag on, cannot modify")
@@ -237,6 +237,22 @@ fn every_line_that_is_wrong_is_told() {
     let told = refused("tc qdisc add dev a root sfq limt 3\n\ntc qdisc add dev b root cake");
     assert_eq!(told.lines().count(), 2);
     assert!(told.contains("line 1: ") && told.contains("line 3: "), "{told}");
+}
+
+#[test]
+fn a_device_that_is_not_there_is_told_once_among_the_other_faults() {
+    let before = |device: &str| match device {
+        "a" => Ok(None),
+        _ => Err(format!("there is no `{device}`")),
+    };
+    let text = "tc qdisc add dev a root sfq limt 3
+         tc qdisc add dev b root handle 1: htb
+         tc class add dev b parent 1: classid 1:1 htb rate 1mbits
+         tc qdisc add dev a root cake";
+    let faults = change(text, &before).unwrap_err();
+    let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert_eq!(told[1], "line 2: there is no `b`");
 }
 
 #[test]

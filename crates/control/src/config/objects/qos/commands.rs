@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use super::filter as filter_fields;
 use super::{LINK_HEADER_BYTES, Qos, described, read, write};
 use crate::config::field::Field;
-use crate::config::listed::row_mut;
+use crate::config::listed::{missing as missing_row, row_mut};
 use crate::config::objects::port_name::PortName;
 use crate::config::objects::{Command, Config};
 use crate::config::read::TableReader;
@@ -228,9 +228,17 @@ fn import(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let text: String = words.next("the lines of a tc script")?;
     let script = text.replace(';', "\n");
     let before = |device: &str| {
-        let name = PortName::from_text(device).ok()?;
-        let port = config.ports.get(&name)?;
-        Some(port.qos.as_ref()?.scheduler(port.mtu))
+        let name =
+            PortName::from_text(device).map_err(|_| format!("`{device}` is not a port name"))?;
+        match config.ports.get(&name) {
+            Some(port) => Ok(port.qos.as_ref().map(|qos| qos.scheduler(port.mtu))),
+            None => {
+                let Problem { message, expected, .. } = missing_row("", &name, &config.ports);
+                Err(expected
+                    .iter()
+                    .fold(message, |it, expected| format!("{it}: expected {expected}")))
+            }
+        }
     };
     let made = sched::tc::change(&script, &before).map_err(|faults| of_script(&script, faults))?;
     if made.is_empty() {

@@ -256,7 +256,8 @@ fn tc_lines_are_taken_over() {
     assert_eq!(htb.classes[0].ceil, Some(Rate(10_000_000)));
     assert!(matches!(htb.classes[0].leaf, Some(Shape::Sfq(_))));
     let unknown = edited(&config, "qos import \"tc qdisc add dev p7 root sfq\"").unwrap_err();
-    assert!(unknown.contains("p7"), "{unknown}");
+    assert!(unknown.contains("error: there is no port `p7`: expected one of p0"), "{unknown}");
+    assert!(unknown.ends_with("\n 1 | tc qdisc add dev p7 root sfq\n   | ^\n"), "{unknown}");
 }
 
 #[test]
