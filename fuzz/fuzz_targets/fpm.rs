@@ -35,9 +35,10 @@ impl Told {
         while let Ok(Some((payload, length))) = fpm::frame(bytes) {
             assert!(payload.len() + fpm::HEADER == length && length <= fpm::LONGEST);
             for message in Messages::new(payload) {
-                // The kernel tells of neighbours and stations in messages of the same form.
+                // The kernel tells of neighbours, stations and links in messages of the same form.
                 let _told = message.as_ref().map(netlink::neighbor::read);
                 let _noted = message.as_ref().map(netlink::bridge::noted_of);
+                let _table = message.as_ref().map(netlink::vrf::table_of);
                 let heard = message.and_then(|message| learned.hear(&message));
                 self.take(learned);
                 if heard.is_err() {

@@ -17,10 +17,12 @@ mod rtnetlink;
 mod tap;
 mod twin;
 mod twins;
+mod vrf;
 mod waker;
 
 pub use error::KernelError;
 pub use namespace::Namespace;
 pub use twin::{TwinState, TwinTraffic};
 pub use twins::Twins;
+pub use vrf::{VrfLink, VrfOptions};
 pub use waker::Waker;

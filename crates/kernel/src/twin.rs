@@ -4,6 +4,7 @@ use crate::rtnetlink::Conversation;
 use crate::{KernelError, Namespace, tap};
 use netlink::Request;
 use netlink::link::{self, LinkState};
+use netlink::vrf;
 use std::fs;
 use std::io;
 use std::net::IpAddr;
@@ -26,6 +27,8 @@ pub struct TwinState {
     pub up: bool,
     /// Packets can pass.
     pub carrier: bool,
+    /// The kernel's number of the VRF that it is in, if that is not the default one.
+    pub vrf: Option<u32>,
     /// Its addresses with the lengths of their prefixes.
     pub addresses: Vec<(IpAddr, u8)>,
 }
@@ -49,6 +52,8 @@ pub(crate) struct Twin {
     pub(crate) index: u32,
     conversation: Conversation,
     state: Option<TwinState>,
+    /// The VRF that it was put into.
+    vrf: Option<u32>,
 }
 
 /// Routing protocols hear what routers on the link advertise, but the kernel is not to follow it:
@@ -77,7 +82,7 @@ impl Twin {
         })?;
         // A kernel without IPv6 has no such setting, and makes no address either.
         let _no_ip6 = conversation.ask(link::no_own_ip6(index));
-        Ok((Self { name: name.to_owned(), index, conversation, state: None }, file))
+        Ok((Self { name: name.to_owned(), index, conversation, state: None, vrf: None }, file))
     }
 
     /// Makes it look as it should. What the kernel refuses of it does not keep it from the rest.
@@ -88,9 +93,12 @@ impl Twin {
         let had = self.state.take();
         let other_mac = had.as_ref().is_none_or(|had| had.mac != wanted.mac);
         let had = had.map_or_else(Vec::new, |state| state.addresses);
-        let TwinState { mac, mtu, up, carrier, ref addresses } = *wanted;
+        let TwinState { mac, mtu, up, carrier, vrf, ref addresses } = *wanted;
         let state = LinkState { mac: other_mac.then_some(mac), mtu, up, carrier };
-        let mut outcome = self.ask("set MAC, MTU or state", link::set(self.index, &state));
+        // First: a link that goes into a VRF goes down for a moment, its IPv6 addresses with it.
+        let mut outcome = self.put(vrf);
+        let set = self.ask("set MAC, MTU or state", link::set(self.index, &state));
+        outcome = outcome.and(set);
         for &(address, length) in had.iter().filter(|own| !addresses.contains(own)) {
             let gone = self.ask_about(address, length, false);
             outcome = outcome.and(gone.or_else(|error| match &error {
@@ -107,6 +115,14 @@ impl Twin {
         // After a refusal it is tried again with the next change.
         self.state = outcome.is_ok().then(|| wanted.clone());
         outcome
+    }
+
+    fn put(&mut self, into: Option<u32>) -> Result<(), KernelError> {
+        if self.vrf != into {
+            self.ask("set the VRF", vrf::put(self.index, into))?;
+            self.vrf = into;
+        }
+        Ok(())
     }
 
     fn ask_about(&mut self, address: IpAddr, length: u8, wanted: bool) -> Result<(), KernelError> {

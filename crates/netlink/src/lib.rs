@@ -19,6 +19,7 @@ pub mod neighbor;
 pub mod next_hop;
 pub mod route;
 pub mod socket;
+pub mod vrf;
 
 pub use attribute::{Attribute, Attributes};
 pub use error::Error;

@@ -46,6 +46,10 @@ pub fn capabilities(config: &Config, file: &Path) -> Vec<Capability> {
         all.push(Capability::NET_ADMIN);
         all.extend(evpn.netns.as_ref().map(|_| Capability::SYS_ADMIN));
     }
+    for twin in config.vrfs.iter().filter_map(|(_, vrf)| vrf.twin.as_deref()) {
+        all.push(Capability::NET_ADMIN);
+        all.extend(twin.netns.as_ref().map(|_| Capability::SYS_ADMIN));
+    }
     let listens = |port: u16| (1..FIRST_FREE_PORT).contains(&port);
     if let Some(fpm) = &config.fpm.0 {
         all.extend(fpm.netns.as_ref().map(|_| Capability::SYS_ADMIN));
@@ -84,6 +88,8 @@ pub fn calls(config: &Config) -> Option<Vec<i64>> {
     }
     let evpn = config.bridges.iter().filter_map(|(_, bridge)| bridge.evpn.as_ref()?.netns.as_ref());
     more.extend(evpn.map(|_| "setns"));
+    let vrfs = config.vrfs.iter().filter_map(|(_, vrf)| vrf.twin.as_ref()?.netns.as_ref());
+    more.extend(vrfs.map(|_| "setns"));
     let fpm = config.fpm.0.as_ref().and_then(|fpm| fpm.netns.as_ref());
     more.extend(fpm.map(|_| "setns"));
     Some(rights::filter::usual_and(&more))

@@ -63,6 +63,8 @@ pub(crate) struct Core {
     pub(crate) is_undoing: bool,
     /// Who tells routes by FPM, if anybody does.
     pub(crate) route_feed: Option<RouteFeed>,
+    /// VRFs of the kernel's that stand for ours.
+    pub(crate) vrf_twins: BTreeMap<VrfId, VrfTwin>,
     /// Tunnels whose remotes were told otherwise.
     retold: BTreeSet<PortName>,
     /// Ports that parts are to follow: their addresses, or what stands on them, changed.
@@ -71,6 +73,17 @@ pub(crate) struct Core {
     gone: BTreeSet<u16>,
     /// Rows may differ from what workers have.
     rows_differ: bool,
+}
+
+/// A VRF of the kernel's that stands for one of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VrfTwin {
+    /// The network namespace that it is in, if that is not our own.
+    pub(crate) netns: Option<String>,
+    /// Its table.
+    pub(crate) table: u32,
+    /// Its number there.
+    pub(crate) link: u32,
 }
 
 /// A routing daemon that tells routes.
@@ -116,6 +129,7 @@ impl Core {
             fpm_preference: None,
             is_undoing: false,
             route_feed: None,
+            vrf_twins: BTreeMap::new(),
             retold: BTreeSet::new(),
             touched: BTreeSet::new(),
             gone: BTreeSet::new(),
@@ -250,6 +264,12 @@ impl Core {
     /// The VRF that a port names.
     pub(crate) fn vrf_of(&self, config: &Port) -> VrfId {
         self.vrfs.of(config.vrf.as_ref())
+    }
+
+    /// The kernel's VRF in a namespace that stands for that of a port.
+    pub(crate) fn vrf_link(&self, config: &Port, netns: Option<&str>) -> Option<u32> {
+        let twin = self.vrf_twins.get(&self.vrf_of(config))?;
+        (twin.netns.as_deref() == netns).then_some(twin.link)
     }
 
     /// The ports that name a VRF.

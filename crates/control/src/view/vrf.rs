@@ -9,6 +9,10 @@ pub struct Vrf {
     pub name: String,
     /// Ports that are in it.
     pub ports: Vec<String>,
+    /// The table of the kernel's VRF that stands for it, if one is to.
+    pub table: Option<u32>,
+    /// The number of that one's link; none: it is not there.
+    pub twin: Option<u32>,
     /// Its IPv4 routes.
     pub ip4: VrfRoutes,
     /// Its IPv6 routes.
@@ -39,7 +43,8 @@ impl View for Vrf {
     fn table(vrfs: &Vec<Self>) -> Table {
         table!(vrfs, vrf => {
             "vrf": vrf.name, "ip4 routes": vrf.ip4.routes, "forwarded": vrf.ip4.forwarded,
-            "ip6 routes": vrf.ip6.routes, "forwarded": vrf.ip6.forwarded, "ports": vrf.ports,
+            "ip6 routes": vrf.ip6.routes, "forwarded": vrf.ip6.forwarded,
+            "table": vrf.table, "twin": vrf.twin, "ports": vrf.ports,
         })
     }
 }

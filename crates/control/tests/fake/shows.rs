@@ -223,6 +223,10 @@ answers! { FakeRouter, router, filter;
                     .filter(of)
                     .map(|(port, _)| port.to_string())
                     .collect(),
+                table: router.config.vrfs.iter().find_map(|(it, vrf)| {
+                    Some(vrf.twin.as_deref().filter(|_| it.as_str() == name)?.table)
+                }),
+                twin: None,
                 ip4: routes(count),
                 ip6: routes(0),
             }

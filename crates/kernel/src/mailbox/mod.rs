@@ -16,7 +16,7 @@ pub use watch::{Watch, Watched};
 use crate::rtnetlink::Conversation;
 use crate::{KernelError, Namespace, tap};
 use netlink::bridge::{self, Vxlan};
-use netlink::{Kind, Messages, Request, link, neighbor};
+use netlink::{Kind, Messages, Request, link, neighbor, vrf};
 use rustix::io::Errno;
 use std::io;
 use std::net::IpAddr;
@@ -38,6 +38,8 @@ pub struct MailboxOptions {
     pub vni: u32,
     /// Our end of the tunnel.
     pub local: IpAddr,
+    /// The kernel's number of the VRF that the bridge is in, if that is not the default one.
+    pub vrf: Option<u32>,
     /// The bridge's MAC address, which is the router's where routes are told; else any.
     pub mac: Option<[u8; 6]>,
 }
@@ -59,7 +61,7 @@ impl Mailbox {
     }
 
     fn make_here(options: &MailboxOptions) -> Result<Self, KernelError> {
-        let MailboxOptions { bridge: name, vni, local, mac, .. } = options;
+        let MailboxOptions { bridge: name, vni, local, vrf: into, mac, .. } = options;
         let (below, remotes) = (format!("sta{vni}"), format!("vni{vni}"));
         let mut conversation = Conversation::open().map_err(KernelError::Thread)?;
         remove_left_behind(&mut conversation, name)?;
@@ -67,6 +69,9 @@ impl Mailbox {
         let index = index_of(&mut conversation, name)?;
         // Whatever fails from here on, dropping it removes what was made.
         let mut made = Self { conversation, tap: None, bridge: index, stations: 0, remotes: 0 };
+        if into.is_some() {
+            made.ask(name, "set the VRF", vrf::put(index, *into))?;
+        }
         made.ask(name, "note whose it is", bridge::note(index, OURS))?;
         let file = tap::open(&below).map_err(|why| match Errno::from_io_error(&why) {
             Some(Errno::BUSY | Errno::EXIST | Errno::INVAL) => KernelError::Taken(below.clone()),
@@ -222,6 +227,7 @@ mod tests {
             bridge: "lan".into(),
             vni: 7,
             local: "192.0.2.1".parse().unwrap(),
+            vrf: None,
             mac: Some([2, 0, 0, 0, 0, 7]),
         };
         let outcome = std::panic::catch_unwind(|| {

@@ -36,6 +36,8 @@ const QUIET: Duration = Duration::from_secs(3);
 #[derive(Default)]
 pub(crate) struct Feed {
     listening: Option<(Fpm, Listen)>,
+    /// VRFs whose tables zebra tells.
+    vrfs: BTreeSet<VrfId>,
     /// Routes that go: of which source in which VRF, and where to go on.
     leaving: Vec<(Source, VrfId, FilePrefix)>,
     /// Where routes lead that share a number.
@@ -137,11 +139,22 @@ impl Feed {
         core.fpm_preference = None;
         core.route_feed = None;
         self.shared.clear();
+        self.vrfs.clear();
         (self.refused, self.problem) = (0, None);
         let (source, first) = (source_of(&listen), FilePrefix::V4(Prefix::all()));
         let vrfs = vrfs(core, &listen).into_values();
         self.leaving.extend(vrfs.map(|vrf| (source, vrf, first)));
         (core.wake)();
+    }
+
+    /// Routes go with the twin of their VRF: nobody will take them back.
+    fn leave_vrfs(&mut self, core: &Core) {
+        let Some((_, listen)) = &self.listening else { return };
+        let now: BTreeSet<VrfId> = vrfs(core, listen).into_values().collect();
+        let gone = self.vrfs.difference(&now);
+        let (source, first) = (source_of(listen), FilePrefix::V4(Prefix::all()));
+        self.leaving.extend(gone.map(|vrf| (source, *vrf, first)));
+        self.vrfs = now;
     }
 
     /// Removes a slice of the routes that go, if there are any; true if there were.
@@ -160,6 +173,7 @@ impl Feed {
 impl Part for Feed {
     /// Takes what zebra told, a slice of it; says whether there may be more.
     fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+        self.leave_vrfs(core);
         if self.remove_some(core) {
             return true;
         }
@@ -330,10 +344,13 @@ impl Feed {
     }
 }
 
-/// VRFs by the numbers of the kernel's tables.
+/// VRFs by the numbers of the kernel's tables: those whose twin zebra sees, and those said.
 fn vrfs(core: &Core, listen: &Listen) -> HashMap<u32, VrfId> {
+    let seen =
+        core.vrf_twins.iter().filter(|(_, twin)| twin.netns.as_deref() == listen.netns.as_deref());
+    let seen = seen.map(|(id, twin)| (twin.table, *id));
     let named = listen.vrfs.iter().map(|it| (it.table, core.vrfs.of(Some(&it.vrf))));
-    named.chain([(MAIN_TABLE, VrfId::DEFAULT)]).collect()
+    seen.chain(named).chain([(MAIN_TABLE, VrfId::DEFAULT)]).collect()
 }
 
 /// Ports by the kernel's numbers of their twins. Numbers of two namespaces may be the same: the

@@ -9,7 +9,6 @@
 
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
-use crate::open_ports::OpenPorts;
 use crate::part::{Makes, Part};
 use control::config::change::Replaced;
 use control::config::objects::port::PortName;
@@ -62,7 +61,7 @@ impl Twinning {
         if let (Some(wanted), Some(twins)) = (wanted, start(&mut self.twins, core)?) {
             let Some(port) = core.ports.get(name) else { return Ok(()) };
             let namespace = Namespace::new(wanted.netns.as_deref());
-            twins.add(id, wanted.name_for(name), &namespace, &state_of(port, &core.ports))?;
+            twins.add(id, wanted.name_for(name), &namespace, &state_of(core, port, &wanted))?;
             self.made.insert(name.clone(), (id, wanted));
         }
         self.tell_link(core, name);
@@ -85,11 +84,11 @@ impl Twinning {
     }
 
     /// Makes every twin look as its port does. What the kernel refuses is told once.
-    fn settle_states(&mut self, ports: &OpenPorts) {
+    fn settle_states(&mut self, core: &Core) {
         let Some(twins) = &mut self.twins else { return };
-        for (name, (id, _)) in &self.made {
-            let Some(port) = ports.get(name) else { continue };
-            match twins.set(*id, &state_of(port, ports)) {
+        for (name, (id, made)) in &self.made {
+            let Some(port) = core.ports.get(name) else { continue };
+            match twins.set(*id, &state_of(core, port, made)) {
                 Ok(()) => drop(self.problems.remove(name)),
                 Err(error) => {
                     let problem = error.to_string();
@@ -102,9 +101,9 @@ impl Twinning {
     }
 }
 
-fn state_of(port: &OpenPort, ports: &OpenPorts) -> TwinState {
+fn state_of(core: &Core, port: &OpenPort, wanted: &Wanted) -> TwinState {
     const HOST: u8 = 32;
-    let borrowed = ports.lent_to(port).into_iter().map(|(address, _)| (address, HOST));
+    let borrowed = core.ports.lent_to(port).into_iter().map(|(address, _)| (address, HOST));
     let ip4 = port.addresses().into_iter().chain(borrowed);
     let ip4 = ip4.map(|(address, length)| (Ipv4Addr::from(address).into(), length));
     let ip6 = port.valid6.iter().map(|&(address, length)| (Ipv6Addr::from(address).into(), length));
@@ -113,6 +112,7 @@ fn state_of(port: &OpenPort, ports: &OpenPorts) -> TwinState {
         mtu: port.config.mtu,
         up: port.config.up,
         carrier: port.carries(),
+        vrf: core.vrf_link(&port.config, wanted.netns.as_deref()),
         addresses: ip4.chain(ip6).collect(),
     }
 }
@@ -152,7 +152,7 @@ impl Part for Twinning {
     }
 
     fn published(&mut self, core: &mut Core) {
-        self.settle_states(&core.ports);
+        self.settle_states(core);
     }
 
     /// Notices twins that somebody took away, and makes them again after a while.

@@ -333,8 +333,12 @@ impl Router {
         });
         let shown = there.map(|(id, tables, ip4, ip6)| {
             let memory = tables.ip4.memory();
+            let name = self.core.vrfs.name(id).to_owned();
+            let twin = self.parts.vrfs.twin_of(&name);
             view::Vrf {
-                name: self.core.vrfs.name(id).to_owned(),
+                name,
+                table: twin.map(|(table, _)| table),
+                twin: twin.and_then(|(_, link)| link),
                 ports: self.core.ports_in(id).iter().map(ToString::to_string).collect(),
                 ip4: view::VrfRoutes {
                     routes: ip4.rib.len() as u64,

@@ -252,7 +252,7 @@ impl Object for Bridges {
                 report.push(problem.expected("\"1s\" to \"2h\""));
             }
             if let Some(evpn) = &bridge.evpn {
-                evpn.check(name, bridge, &config.ports, report);
+                evpn.check(name, bridge, config, report);
             }
             for (index, binding) in bridge.bindings.iter().enumerate() {
                 let field = format!("bridge.{name}.bindings[{index}]");

@@ -9,11 +9,12 @@
 
 use std::time::Duration;
 
+use super::Config;
 use super::bridge::{Bridge, BridgeName};
 use super::netns::NetnsName;
-use super::port::Ports;
 use super::port_kind::PortKind;
 use super::port_name::PortName;
+use super::vrf::VrfName;
 use crate::config::declare::{as_field, object};
 use crate::config::field::duration_text;
 use crate::config::report::{Problem, Report};
@@ -49,7 +50,7 @@ impl Evpn {
         &self,
         name: &BridgeName,
         bridge: &Bridge,
-        ports: &Ports,
+        config: &Config,
         report: &mut Report,
     ) {
         let field = format!("bridge.{name}.evpn");
@@ -59,12 +60,12 @@ impl Evpn {
             let problem = Problem::new(format!("{field}.hold"), message);
             report.push(problem.expected("\"1s\" to \"1h\""));
         }
-        let members = bridge.ports.iter().filter_map(|member| ports.get(&member.port));
-        let (mut tunnels, mut inner) = (Vec::new(), 0);
+        let members = bridge.ports.iter().filter_map(|member| config.ports.get(&member.port));
+        let (mut tunnels, mut inner) = (Vec::new(), Vec::new());
         for port in members {
             match &port.kind {
                 PortKind::Vxlan(vxlan) if port.kind.has_remotes() => tunnels.push(vxlan),
-                PortKind::Bvi => inner += 1,
+                PortKind::Bvi => inner.push(port),
                 _ => {}
             }
         }
@@ -76,12 +77,34 @@ impl Evpn {
                 "its remotes come from the daemon: `learn_remotes = false` instead of `remote`",
             ));
         }
-        if self.routes && inner != 1 {
-            let message = format!("bridge {name} has {inner} ports of the kind `bvi`");
+        if let (true, [inner]) = (self.routes, &inner[..])
+            && let Some((vrf, row)) =
+                inner.vrf.as_ref().and_then(|it| Some((it, config.vrfs.get(it)?)))
+            && row.twin.as_ref().is_none_or(|twin| twin.netns != self.netns)
+            && !is_known_by_table(config, vrf, self)
+        {
+            let message = format!("its routes are those of VRF {vrf}, which has no twin there");
+            let problem = Problem::new(format!("{field}.routes"), message);
+            let netns = self.netns.as_ref().map(|netns| format!(", netns = \"{netns}\""));
+            let twin = format!("twin = {{ table = 1001{} }}", netns.unwrap_or_default());
+            report.push(
+                problem
+                    .expected(format!("[vrf.{vrf}] {twin}, or another table"))
+                    .help("where others make the kernel's VRFs, `[fpm] vrfs` says the table"),
+            );
+        }
+        if self.routes && inner.len() != 1 {
+            let message = format!("bridge {name} has {} ports of the kind `bvi`", inner.len());
             let problem = Problem::new(format!("{field}.routes"), message);
             report.push(problem.expected("one, with `routing = true`: routes lead by it"));
         }
     }
+}
+
+/// Others make the kernel's VRF, and put the bridge into it.
+fn is_known_by_table(config: &Config, vrf: &VrfName, evpn: &Evpn) -> bool {
+    let listen = config.fpm.0.as_ref().filter(|listen| listen.netns == evpn.netns);
+    listen.is_some_and(|listen| listen.vrfs.iter().any(|known| known.vrf == *vrf))
 }
 
 #[cfg(test)]
@@ -134,6 +157,20 @@ mod tests {
         assert!(none.contains("learn_remotes = false"), "{none}");
         let routes = wrong("{ ports = [\"vx\"], evpn = { routes = true } }");
         assert!(routes.contains("bridge lan has 0 ports of the kind `bvi`"), "{routes}");
+        let of_vrf = |twin: &str| {
+            let text = PORTS.replace("routing", "vrf = \"red\", routing");
+            let lan = "{ ports = [\"vx\", \"in\"], evpn = { netns = \"frr\", routes = true } }";
+            let text = format!("vrf.red = {twin}\n{text}bridge.lan = {lan}\n");
+            parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
+        };
+        for twin in ["{}", "{ twin = { table = 1001 } }"] {
+            let unknown = of_vrf(twin).unwrap_err();
+            assert!(unknown.contains("VRF red, which has no twin there"), "{unknown}");
+            assert!(unknown.contains("twin = { table = 1001, netns = \"frr\" }"), "{unknown}");
+        }
+        of_vrf("{ twin = { table = 1001, netns = \"frr\" } }").unwrap();
+        of_vrf("{}\nfpm = { netns = \"frr\", vrfs = [\"red=1001\"] }").unwrap();
+        of_vrf("{}\nfpm = { vrfs = [\"red=1001\"] }").unwrap_err();
         let hold = wrong("{ ports = [\"vx\"], evpn = { hold = \"2h\" } }");
         assert!(hold.contains("what nobody means is held for 2h"), "{hold}");
     }

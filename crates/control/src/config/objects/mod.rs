@@ -31,6 +31,7 @@ mod tunnel_mtu;
 pub mod tunnel_outer;
 mod unnumbered;
 mod vlan;
+pub mod vrf_twin;
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use super::port_name::PortName;
+use super::vrf_twin::VrfTwin;
 use super::{Config, Object};
 use crate::config::declare::object;
 use crate::config::field::{Field, Refusal};
@@ -68,7 +69,10 @@ name_key!(VrfName = "a VRF name");
 
 object! {
     /// A routing table of its own for the ports that are in it
-    pub struct Vrf {}
+    pub struct Vrf {
+        /// The kernel's VRF that stands for it, for routing daemons
+        pub twin: Option<Box<VrfTwin>> as "1001" = None,
+    }
 }
 
 impl Row for Vrf {
@@ -88,6 +92,11 @@ impl Object for Vrfs {
         if self.len() > MAX_VRFS {
             let problem = Problem::new("vrf", format!("{} VRFs", self.len()));
             report.push(problem.expected(format!("at most {MAX_VRFS}")));
+        }
+        for (name, vrf) in self.iter() {
+            if let Some(twin) = &vrf.twin {
+                twin.check(name, self, config, report);
+            }
         }
         for (port, row) in config.ports.iter() {
             let underlay = row.kind.underlay_vrf();

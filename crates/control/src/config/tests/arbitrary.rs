@@ -37,6 +37,7 @@ use super::super::objects::station::{Station, StationKey};
 use super::super::objects::tunnel_outer::{OuterDscp, OuterTtl};
 use super::super::objects::twins::Twins;
 use super::super::objects::vrf::{Vrf, VrfName};
+use super::super::objects::vrf_twin::VrfTwin;
 use super::super::objects::workers::{Placement, Workers};
 use super::super::objects::xconnect::{PortPair, Xconnect};
 use super::super::prefix::{InterfaceAddress, Prefix};
@@ -239,7 +240,9 @@ fn vrfs(config: &mut Config, ports: &[u8]) {
     };
     let beside = "192.168.0.9".parse().ok();
     for (number, vrf) in ports.iter().zip([&red, &blue]) {
-        config.vrfs.insert(vrf.clone(), Vrf::new());
+        let twin = VrfTwin::new(1000 + u32::from(*number));
+        let twin = (number % 2 == 0).then(|| Box::new(twin));
+        config.vrfs.insert(vrf.clone(), Vrf { twin });
         let (own, port) = (format!("r{number}"), Port::new(PortKind::Bvi));
         let own = PortName::from_text(&own).unwrap();
         let addresses = vec![InterfaceAddress::from_text("192.168.0.1/24").unwrap()];

@@ -19,7 +19,7 @@ use super::super::objects::port_kind::ipip::Ipip;
 use super::super::objects::port_kind::vlan::Vlan;
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::tunnel_outer::{OuterDscp, OuterTtl};
-use super::super::objects::vrf::name_of;
+use super::super::objects::vrf::{Vrf, name_of};
 use super::super::write::Fields;
 use super::super::{Config, Source, edit, render};
 use super::{arbitrary, host};
@@ -225,7 +225,9 @@ fn mirror(mirror: &Mirror) -> String {
 /// The commands that make of [`bare`] the whole.
 fn making(config: &Config) -> Vec<String> {
     let mut commands = Vec::new();
-    commands.extend(config.vrfs.iter().map(|(name, _)| format!("vrf add {name}")));
+    let twin = |vrf: &Vrf| maybe("twin", vrf.twin.as_ref().map(|twin| twin.table).as_ref());
+    let vrfs = config.vrfs.iter();
+    commands.extend(vrfs.map(|(name, vrf)| format!("vrf add {name}{}", twin(vrf))));
     for (name, port) in config.ports.iter() {
         commands.extend(is_made(port).then(|| made(name, port)));
         commands.push(settings(name, port));

@@ -288,11 +288,12 @@ fn wanted_of(
         _ => None,
     });
     let (tunnel, vxlan) = tunnel.ok_or("its tunnel is down")?;
-    let inner = members().find(|port| open(port).is_some_and(|it| it.config.kind == PortKind::Bvi));
-    let inner = inner.filter(|_| evpn.routes);
+    let own = members().find(|port| open(port).is_some_and(|it| it.config.kind == PortKind::Bvi));
+    let inner = own.filter(|_| evpn.routes);
+    let own = own.and_then(|own| core.ports.get(own));
+    let netns = evpn.netns.as_deref();
     if evpn.routes {
         inner.ok_or("its port of the kind `bvi` is down")?;
-        let netns = evpn.netns.as_deref();
         let told = core.route_feed.as_ref().filter(|feed| feed.netns.as_deref() == netns);
         let told = told.ok_or("waits for zebra to tell its routes by FPM in the same namespace")?;
         // FRR before 10.2 ends if it knows routers of others when it begins to tell.
@@ -306,7 +307,9 @@ fn wanted_of(
             bridge: evpn.name_for(name).to_owned(),
             vni: vxlan.vni,
             local: vxlan.ends.local,
-            mac: inner.and_then(|inner| core.ports.get(inner)).map(|inner| inner.mac),
+            // Its routes, or its stations' addresses, are those of the bridge's own port.
+            vrf: own.and_then(|own| core.vrf_link(&own.config, netns)),
+            mac: inner.and(own).map(|inner| inner.mac),
         },
         bridge: bridge.id,
         tunnel: tunnel.clone(),
