@@ -11,6 +11,9 @@ use openflow::Field;
 /// Bytes that a tag in front makes a frame longer by.
 pub const MOST_GROWTH: usize = 4;
 
+/// Tags that IP is looked for behind.
+const MOST_TAGS: usize = 4;
+
 /// Where things are in a frame.
 struct Layers {
     /// The ethertype behind tags.
@@ -18,6 +21,8 @@ struct Layers {
     network: usize,
     /// The protocol, and where it begins; none of a later fragment, or of what is cut short.
     transport: Option<(u8, usize)>,
+    /// Where the packet ends: what is behind is padding.
+    end: usize,
 }
 
 fn word(frame: &[u8], at: usize) -> Option<u16> {
@@ -26,22 +31,26 @@ fn word(frame: &[u8], at: usize) -> Option<u16> {
 
 fn layers(frame: &[u8]) -> Option<Layers> {
     let (mut kind, mut network) = (word(frame, 12)?, 14);
-    if matches!(kind, 0x8100 | 0x88a8) {
-        (kind, network) = (word(frame, 16)?, 18);
+    // Tags that came and those that were pushed.
+    while matches!(kind, 0x8100 | 0x88a8) && network < 14 + 4 * MOST_TAGS {
+        (kind, network) = (word(frame, network + 2)?, network + 4);
     }
     let packet = frame.get(network..)?;
+    let mut end = frame.len();
     let transport = match kind {
         0x0800 => {
             let header = packet.first_chunk::<20>()?;
             let place = u16::from_be_bytes([header[6], header[7]]);
             let length = usize::from(header[0] & 0xf) * 4;
+            end = network + usize::from(word(packet, 2)?);
             (place & 0x1fff == 0 && length >= 20).then_some((header[9], network + length))
         }
         0x86dd => {
             let mut next = packet.first_chunk::<40>()?[6];
+            end = network + 40 + usize::from(word(packet, 4)?);
             let (mut at, mut is_later) = (40, false);
             while let (0 | 43 | 60 | 51 | 44, Some(extension)) = (next, packet.get(at..at + 8)) {
-                is_later |= next == 44 && extension[2..4] != [0, extension[3] & 7];
+                is_later |= next == 44 && (extension[2] != 0 || extension[3] & 0xf8 != 0);
                 let bytes = match next {
                     44 => 8,
                     51 => (usize::from(extension[1]) + 2) * 4,
@@ -53,7 +62,17 @@ fn layers(frame: &[u8]) -> Option<Layers> {
         }
         _ => None,
     };
-    Some(Layers { kind, network, transport })
+    // A header that is not there whole is none.
+    let transport = transport.filter(|(proto, at)| {
+        let Some(bytes) = frame.get(*at..end) else { return false };
+        let offset = || usize::from(bytes[12] >> 4) * 4;
+        match proto {
+            6 => bytes.len() >= 20 && (20..=bytes.len()).contains(&offset()),
+            132 => bytes.len() >= 12,
+            _ => bytes.len() >= 8,
+        }
+    });
+    Some(Layers { kind, network, transport, end })
 }
 
 /// Whether a field is one of the packet's bytes.
@@ -114,7 +133,7 @@ fn try_write(frame: &mut [u8], field: Field, value: u128, mask: u128) -> Option<
         }
         _ => {}
     }
-    let Layers { kind, network, transport } = layers(frame)?;
+    let Layers { kind, network, transport, end } = layers(frame)?;
     let is_ip4 = kind == 0x0800;
     let is = |wanted: bool| wanted.then_some(());
     match field {
@@ -167,7 +186,7 @@ fn try_write(frame: &mut [u8], field: Field, value: u128, mask: u128) -> Option<
         }
         _ => {
             let (proto, at) = transport?;
-            write_transport(frame, field, (proto, at), value, mask, is_ip4)?;
+            write_transport(frame.get_mut(..end)?, field, (proto, at), value, mask, is_ip4)?;
         }
     }
     Some(())
@@ -209,10 +228,11 @@ fn write_transport(
         _ => return None,
     };
     is(proto == wanted)?;
+    let before = if proto == 132 { crc_of_sctp(frame, at) } else { None };
     let change = write(frame, at + offset, bytes, value << shift, mask << shift)?;
     match proto {
-        // The checksum of SCTP is a CRC of all: made anew.
-        132 => mend_sctp(frame, at),
+        // The checksum of SCTP is a CRC of all; one that was wrong stays as wrong.
+        132 => mend_sctp(frame, at, before?),
         1 => mend(frame, at + 2, change),
         _ => {
             mend_transport(frame, Some((proto, at)), change, !is_ip4);
@@ -271,18 +291,24 @@ fn mend_transport(frame: &mut [u8], transport: Option<(u8, usize)>, change: Chan
     }
 }
 
-/// CRC-32C over a packet of SCTP (RFC 9260 section 6.8).
-fn mend_sctp(frame: &mut [u8], at: usize) -> Option<()> {
-    let packet = frame.get_mut(at..)?;
-    packet.get_mut(8..12)?.fill(0);
+/// CRC-32C over a packet of SCTP (RFC 9260 section 6.8), its own place as zeros.
+fn crc_of_sctp(frame: &[u8], at: usize) -> Option<u32> {
+    let packet = frame.get(at..).filter(|packet| packet.len() >= 12)?;
     let mut crc = u32::MAX;
-    for byte in packet.iter() {
-        crc ^= u32::from(*byte);
+    for (place, byte) in packet.iter().enumerate() {
+        crc ^= if (8..12).contains(&place) { 0 } else { u32::from(*byte) };
         for _ in 0..8 {
             crc = crc >> 1 ^ if crc & 1 != 0 { 0x82f6_3b78 } else { 0 };
         }
     }
-    packet.get_mut(8..12)?.copy_from_slice(&(!crc).to_le_bytes());
+    Some(!crc)
+}
+
+/// Changes the checksum by what the right one changed by.
+fn mend_sctp(frame: &mut [u8], at: usize, before: u32) -> Option<()> {
+    let after = crc_of_sctp(frame, at)?;
+    let place: &mut [u8; 4] = frame.get_mut(at + 8..at + 12)?.try_into().ok()?;
+    *place = (u32::from_le_bytes(*place) ^ before ^ after).to_le_bytes();
     Some(())
 }
 

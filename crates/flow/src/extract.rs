@@ -1,6 +1,6 @@
 //! A key of a frame's bytes. What is cut short ends there: fields behind it are zero.
 
-use crate::key::Key;
+use crate::key::{Key, TPID};
 
 /// Bits of a fragment: one of several, and not the first.
 const FRAGMENT: u64 = 1;
@@ -22,6 +22,7 @@ pub fn extract(frame: &[u8], in_port: u16, key: &mut Key) {
     {
         // The bit of the format says that there is a tag.
         words[23] |= u64::from(u16::from_be_bytes([a, b]) | 0x1000);
+        words[TPID.0] |= u64::from(kind) << TPID.1;
         kind = u16::from_be_bytes([c, d]);
         rest = behind;
     }
@@ -33,7 +34,7 @@ pub fn extract(frame: &[u8], in_port: u16, key: &mut Key) {
         0x0806 | 0x8035 => arp(rest, words),
         0x8847 | 0x8848 => {
             if let Some(label) = rest.first_chunk::<4>() {
-                words[24] = u32::from_be_bytes(*label).into();
+                words[24] |= u64::from(u32::from_be_bytes(*label));
             }
         }
         _ => {}
@@ -48,7 +49,8 @@ fn ip4(packet: &[u8], words: &mut [u64]) {
     let Some(header) = packet.first_chunk::<20>() else { return };
     let length = usize::from(header[0] & 0xf) * 4;
     let total = usize::from(u16::from_be_bytes([header[2], header[3]]));
-    if header[0] >> 4 != 4 || length < 20 || length > packet.len() || total < length {
+    // Of a packet that is not there whole nothing is believed.
+    if header[0] >> 4 != 4 || length < 20 || total < length || total > packet.len() {
         return;
     }
     let place = u16::from_be_bytes([header[6], header[7]]);
@@ -60,13 +62,14 @@ fn ip4(packet: &[u8], words: &mut [u64]) {
     words[25] = number(&header[12..20]);
     words[30] = proto | tos << 8 | ttl << 16 | fragment << 24;
     if fragment & LATER == 0 {
-        transport(header[9], &packet[length..packet.len().min(total.max(length))], words, false);
+        transport(header[9], &packet[length..total], words, false);
     }
 }
 
 fn ip6(packet: &[u8], words: &mut [u64]) {
     let Some(header) = packet.first_chunk::<40>() else { return };
-    if header[0] >> 4 != 6 {
+    let total = header.len() + number(&header[4..6]) as usize;
+    if header[0] >> 4 != 6 || total > packet.len() {
         return;
     }
     let first = number(&header[..4]);
@@ -74,7 +77,7 @@ fn ip6(packet: &[u8], words: &mut [u64]) {
     for (at, word) in [8, 16, 24, 32].into_iter().zip(26..) {
         words[word] = number(&header[at..at + 8]);
     }
-    let (mut next, mut rest, mut fragment) = (header[6], &packet[40..], 0);
+    let (mut next, mut rest, mut fragment) = (header[6], &packet[40..total], 0);
     // Extension headers: hop-by-hop, routing, destination, authentication, fragment.
     while let (0 | 43 | 60 | 51 | 44, [kind, length, ..]) = (next, rest) {
         let bytes = match next {
@@ -84,13 +87,18 @@ fn ip6(packet: &[u8], words: &mut [u64]) {
         };
         let Some((extension, behind)) = rest.split_at_checked(bytes) else { break };
         if next == 44 {
-            let place = number(&extension[2..4]);
-            fragment = if place & 0xfff8 != 0 { FRAGMENT | LATER } else { FRAGMENT };
+            // A packet of one piece (RFC 6946) is none; what a later one continues is not looked
+            // at.
+            match number(&extension[2..4]) {
+                0 => {}
+                place if place & 0xfff8 != 0 => {
+                    fragment = FRAGMENT | LATER;
+                    break;
+                }
+                _ => fragment = FRAGMENT,
+            }
         }
         (next, rest) = (*kind, behind);
-        if fragment & LATER != 0 {
-            break;
-        }
     }
     words[30] =
         u64::from(next) | class << 8 | u64::from(header[7]) << 16 | fragment << 24 | label << 32;
@@ -106,7 +114,12 @@ fn transport(proto: u8, bytes: &[u8], words: &mut [u64], is_ip6: bool) {
     };
     match proto {
         6 => {
-            if let Some(header) = bytes.first_chunk::<20>() {
+            let header = bytes.first_chunk::<20>();
+            let is_whole = |header: &&[u8; 20]| {
+                let length = usize::from(header[12] >> 4) * 4;
+                (20..=bytes.len()).contains(&length)
+            };
+            if let Some(header) = header.filter(is_whole) {
                 let flags = number(&header[12..14]) & 0xfff;
                 words[35] = ports(&[header[0], header[1], header[2], header[3]]) | flags << 32;
             }
@@ -123,7 +136,7 @@ fn transport(proto: u8, bytes: &[u8], words: &mut [u64], is_ip6: bool) {
             }
         }
         58 if is_ip6 => {
-            if let Some(header) = bytes.first_chunk::<4>() {
+            if let Some(header) = bytes.first_chunk::<8>() {
                 words[35] = u64::from(header[0]) | u64::from(header[1]) << 16;
                 if matches!(header[..2], [135 | 136, 0]) {
                     discovery(header[0], bytes, words);
@@ -160,7 +173,8 @@ fn arp(packet: &[u8], words: &mut [u64]) {
     if header[..6] != [0, 1, 8, 0, 6, 4] {
         return;
     }
-    words[35] = number(&header[6..8]);
+    // Operations of one octet, as Open vSwitch tells them.
+    words[35] = Some(number(&header[6..8])).filter(|it| *it <= 0xff).unwrap_or(0);
     words[25] = number(&header[14..18]) << 32 | number(&header[24..28]);
     (words[33], words[34]) = (number(&header[8..14]), number(&header[18..24]));
 }

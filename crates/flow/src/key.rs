@@ -13,6 +13,10 @@ pub(crate) const STAGES: [usize; 4] = [22, 25, 35, WORDS];
 /// The first word that depends on the packet, not on what tables told each other.
 pub(crate) const FIRST_OF_PACKET: usize = 21;
 
+/// Word and lowest bit of the first tag's kind: no field, but what is put back after a copy was
+/// made without it.
+pub(crate) const TPID: (usize, u32) = (24, 32);
+
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Key {

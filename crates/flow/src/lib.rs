@@ -36,6 +36,6 @@ pub use groups::Group;
 pub use key::{Key, Sparse, WORDS};
 pub use meter::Meter;
 pub use place::has_field;
-pub use snapshot::{PortEntry, Snapshot, Table};
+pub use snapshot::{Fragments, PortEntry, Snapshot, Table};
 pub use steps::{Step, Told, Verdict};
 pub use translate::{translate, translate_actions};

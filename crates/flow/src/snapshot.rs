@@ -31,6 +31,18 @@ pub struct Table {
     pub misses: Arc<Counters>,
 }
 
+/// What becomes of pieces of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fragments {
+    /// They are looked up as if none had ports: all of a packet go the same way.
+    #[default]
+    Alike,
+    /// They are dropped.
+    Dropped,
+    /// The first of a packet has its ports.
+    Told,
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
@@ -44,8 +56,8 @@ pub struct Snapshot {
     pub meters: Arc<BTreeMap<u32, Arc<Meter>>>,
     /// Ports.
     pub ports: Arc<BTreeMap<PortNumber, PortEntry>>,
-    /// Whether pieces of packets are dropped.
-    pub drops_fragments: bool,
+    /// What becomes of pieces of packets.
+    pub fragments: Fragments,
     /// Whether packets that no flow matches go to controllers: of 1.0.
     pub misses_go_to_controllers: bool,
 }

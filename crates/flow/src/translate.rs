@@ -8,9 +8,9 @@
 
 use crate::flow::{Counters, Flow};
 use crate::groups::flow_hash;
-use crate::key::Key;
+use crate::key::{Key, TPID};
 use crate::place::has_field;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Fragments, Snapshot};
 use crate::steps::{Step, Told, Verdict};
 use openflow::action::{Ct, Learn, Program, learn};
 use openflow::message::{Command, FlowMod, GroupKind, reason};
@@ -22,13 +22,17 @@ const DEEPEST: u32 = 64;
 /// Look-ups of a packet, and steps.
 const MOST: usize = 4096;
 
+/// Where a key has ports, and types and codes of ICMP.
+const PORTS: (u8, u64) = (35, 0xffff_ffff);
+
 /// What a snapshot does with a packet.
 pub fn translate(snapshot: &Snapshot, key: &Key) -> Verdict {
     let mut it = Translation::new(snapshot, key.clone());
     let in_port = key.get(Field::InPort) as PortNumber;
-    let is_dropped = snapshot.drops_fragments && key.get(Field::IpFrag) != 0;
+    let drops = snapshot.fragments == Fragments::Dropped;
+    let is_dropped = drops && key.get(Field::IpFrag) != 0;
     if !is_dropped && snapshot.ports.get(&in_port).is_some_and(|port| port.receives) {
-        it.look_up(0);
+        it.look_up(0, None);
         it.end_set();
     }
     it.verdict()
@@ -42,6 +46,18 @@ pub fn translate_actions(snapshot: &Snapshot, key: &Key, actions: &[Action]) -> 
     it.verdict()
 }
 
+/// A key with the kind of its tag alone.
+fn with_kind(kind: u16) -> Key {
+    let mut key = Key::default();
+    key.words[TPID.0] = u64::from(kind) << TPID.1;
+    key
+}
+
+/// The kind of a key's tag.
+fn kind_of(key: &Key) -> u16 {
+    (key.words[TPID.0] >> TPID.1) as u16
+}
+
 struct Translation<'s> {
     snapshot: &'s Snapshot,
     /// As it is by now.
@@ -53,17 +69,21 @@ struct Translation<'s> {
     steps: Vec<Step>,
     counters: Vec<Arc<Counters>>,
     stack: Vec<(u128, u16)>,
-    /// Tags behind the one that can be told, of those that were pushed.
-    tags: Vec<u128>,
+    /// Kind and content of tags behind the one that can be told, of those that were pushed.
+    tags: Vec<(u16, u128)>,
     /// The action set.
     set: Program,
     table: u8,
     cookie: u64,
+    /// Where what is sent next waits.
+    queue: Option<u32>,
     next: Option<u8>,
     depth: u32,
     lookups: usize,
     reason: u8,
     is_over: bool,
+    /// The list of actions at hand is.
+    is_ended: bool,
     is_cut: bool,
     /// The packet is a controller's.
     is_told: bool,
@@ -87,11 +107,13 @@ impl<'s> Translation<'s> {
             set: Program::new(),
             table: 0,
             cookie: 0,
+            queue: None,
             next: None,
             depth: 0,
             lookups: 0,
             reason: reason::ACTION,
             is_over: false,
+            is_ended: false,
             is_cut: false,
             is_told: false,
         }
@@ -102,7 +124,11 @@ impl<'s> Translation<'s> {
         let leaves = |step: &Step| {
             matches!(step, Step::Output(_) | Step::Normal | Step::Tell(_) | Step::Meter(_))
         };
-        let end = self.steps.iter().rposition(leaves).map_or(0, |at| at + 1);
+        // What cannot be done whole is not done at all.
+        let end = match self.is_cut {
+            true => 0,
+            false => self.steps.iter().rposition(leaves).map_or(0, |at| at + 1),
+        };
         self.steps.truncate(end);
         Verdict {
             steps: self.steps.into(),
@@ -137,6 +163,19 @@ impl<'s> Translation<'s> {
         has_field(&self.key, field)
     }
 
+    /// Whether what a field is of is there whole: of IP and ARP that is not, nothing is
+    /// changed.
+    fn is_whole(&mut self, field: Field) -> bool {
+        use openflow::Needs::{Arp, Ip, Ip4, Ip6};
+        let kind = match field.needs() {
+            Ip | Ip4 | Ip6 => Field::IpProto,
+            Arp => Field::ArpOp,
+            _ => return true,
+        };
+        self.see(kind, kind.ones());
+        self.key.get(kind) != 0
+    }
+
     fn put(&mut self, step: Step) {
         if self.steps.len() < MOST {
             self.steps.push(step);
@@ -155,10 +194,19 @@ impl<'s> Translation<'s> {
         self.written.set(field, mask, mask);
     }
 
+    fn set_tag(&mut self, kind: u16, tci: u128) {
+        self.set_silently(Field::VlanTci, tci, 0xffff);
+        let mask = with_kind(u16::MAX).words[TPID.0];
+        self.key.words[TPID.0] = self.key.words[TPID.0] & !mask | with_kind(kind).words[TPID.0];
+        self.written.words[TPID.0] |= mask;
+    }
+
     /// Looks up in a table, and in those that flows go on to.
-    fn look_up(&mut self, first: u8) {
+    fn look_up(&mut self, first: u8, mut as_port: Option<PortNumber>) {
         let (table, cookie) = (self.table, self.cookie);
         let mut next = Some(first);
+        // Nobody hears of a miss where a packet was only resubmitted to.
+        let mut is_told = self.depth == 0;
         while let Some(number) = next.take() {
             self.lookups += 1;
             if self.lookups > MOST {
@@ -166,8 +214,15 @@ impl<'s> Translation<'s> {
                 break;
             }
             self.table = number;
-            let Some(flow) = self.find(number) else {
-                self.miss(number);
+            let own = self.key.get(Field::InPort);
+            if let Some(number) = as_port.take() {
+                self.key.set(Field::InPort, number.into(), 0xffff);
+            }
+            let found = self.find(number);
+            // What is done is done to a packet that came by its own port.
+            self.key.set(Field::InPort, own, 0xffff);
+            let Some(flow) = found else {
+                self.miss(number, is_told);
                 break;
             };
             self.counters.push(Arc::clone(&flow.counters));
@@ -179,7 +234,7 @@ impl<'s> Translation<'s> {
                 false => reason::ACTION,
             };
             self.run(&flow.program);
-            next = self.next.take();
+            (next, is_told) = (self.next.take(), true);
             self.next = before;
             if self.is_over {
                 break;
@@ -191,16 +246,25 @@ impl<'s> Translation<'s> {
     fn find(&mut self, number: u8) -> Option<Arc<Flow>> {
         let table = self.snapshot.tables.get(&number)?;
         let mut seen = Key::default();
-        let found = table.flows.find(&self.key, &mut seen).cloned();
+        let is_piece = self.key.get(Field::IpFrag) != 0;
+        if !is_piece || self.snapshot.fragments == Fragments::Told {
+            let found = table.flows.find(&self.key, &mut seen).cloned();
+            self.see_all(&seen);
+            return found;
+        }
+        let mut without_ports = self.key.clone();
+        without_ports.words[usize::from(PORTS.0)] &= !PORTS.1;
+        let found = table.flows.find(&without_ports, &mut seen).cloned();
+        seen.words[usize::from(PORTS.0)] &= !PORTS.1;
         self.see_all(&seen);
         found
     }
 
-    fn miss(&mut self, number: u8) {
+    fn miss(&mut self, number: u8, is_told: bool) {
         if let Some(table) = self.snapshot.tables.get(&number) {
             self.counters.push(Arc::clone(&table.misses));
         }
-        if self.snapshot.misses_go_to_controllers && self.depth == 0 {
+        if self.snapshot.misses_go_to_controllers && is_told {
             (self.reason, self.cookie) = (reason::NO_MATCH, u64::MAX);
             self.controller(u16::MAX, 0, reason::NO_MATCH);
         }
@@ -208,11 +272,12 @@ impl<'s> Translation<'s> {
 
     fn run(&mut self, actions: &[Action]) {
         for action in actions {
-            if self.is_over {
-                return;
+            if self.is_over || self.is_ended {
+                break;
             }
             action.run(self);
         }
+        self.is_ended = false;
     }
 
     fn end_set(&mut self) {
@@ -220,6 +285,12 @@ impl<'s> Translation<'s> {
             return;
         }
         let set = std::mem::take(&mut self.set);
+        // What leads nowhere is not begun.
+        let leads =
+            |it: &Action| matches!(it, Action::Group(_) | Action::Output(_) | Action::OutputReg(_));
+        if !set.iter().any(leads) {
+            return;
+        }
         let place = |action: &Action| match action {
             Action::PopVlan(_) => 0,
             Action::PushVlan(_) => 1,
@@ -237,11 +308,12 @@ impl<'s> Translation<'s> {
                 break;
             }
             for action in set.iter().filter(|action| place(action) == wanted) {
-                if !self.is_over {
+                if !self.is_over && !self.is_ended {
                     action.run(self);
                 }
             }
         }
+        self.is_ended = false;
     }
 
     /// Leaves by a real port, if it may.
@@ -260,44 +332,49 @@ impl<'s> Translation<'s> {
     /// then decides, too.
     fn aside(&mut self, act: impl FnOnce(&mut Self)) {
         let (key, written, start) = (self.key.clone(), self.written.clone(), self.steps.len());
+        let queue = self.queue;
         let (stack, set, tags) = (self.stack.clone(), self.set.clone(), self.tags.clone());
         act(self);
         let changes: Vec<Step> = self.steps[start..].to_vec();
         // What is set back to what came is as it came again.
         self.written = written;
         self.undo(&key, &changes, &tags);
+        self.queue(queue);
         (self.stack, self.set, self.tags, self.is_over) = (stack, set, tags, self.is_cut);
         // Registers are as they were; what came in them did not change.
         self.key = key;
     }
 
     /// Steps that make the packet what it was.
-    fn undo(&mut self, before: &Key, changes: &[Step], tags: &[u128]) {
+    fn undo(&mut self, before: &Key, changes: &[Step], tags: &[(u16, u128)]) {
         let moves_tags =
             changes.iter().any(|step| matches!(step, Step::PushVlan(..) | Step::PopVlan));
         let mut fields: Vec<Field> = Vec::new();
         for step in changes {
             match step {
                 Step::Set(field, ..) if !fields.contains(field) => fields.push(*field),
-                Step::Queue(_) => self.put(Step::Queue(None)),
                 _ => {}
             }
         }
         if moves_tags {
-            let tag_before = before.get(Field::VlanTci);
             self.see(Field::VlanTci, 0xffff);
+            self.see_all(&with_kind(u16::MAX));
             let has_tag = self.key.get(Field::VlanTci) & 0x1000 != 0;
             (0..self.tags.len() + usize::from(has_tag)).for_each(|_| self.put(Step::PopVlan));
-            let outer = Some(tag_before).filter(|tag| tag & 0x1000 != 0);
-            for tag in tags.iter().copied().chain(outer) {
-                self.put(Step::PushVlan(0x8100, tag as u16));
-            }
         }
         for field in fields {
             let is_tag = matches!(field, Field::VlanTci | Field::VlanVid | Field::VlanPcp);
             if !(is_tag && moves_tags) {
                 self.see(field, field.ones());
                 self.put(Step::Set(field, before.get(field), field.ones()));
+            }
+        }
+        // Behind the fields, which are found behind few tags alone.
+        if moves_tags {
+            let outer = Some((kind_of(before), before.get(Field::VlanTci)))
+                .filter(|tag| tag.1 & 0x1000 != 0);
+            for (kind, tag) in tags.iter().copied().chain(outer) {
+                self.put(Step::PushVlan(kind, tag as u16));
             }
         }
     }
@@ -313,7 +390,7 @@ impl Machine for Translation<'_> {
     }
 
     fn write(&mut self, field: Field, value: u128, mask: u128) {
-        if !self.has(field) {
+        if field != Field::VlanVid && !self.has(field) {
             return;
         }
         let (value, mask) = match field {
@@ -326,19 +403,29 @@ impl Machine for Translation<'_> {
                 (value, mask & 0xefff)
             }
             Field::VlanTci if mask & 0x1000 != 0 && value & 0x1000 == 0 => {
-                self.pop_vlan();
+                // No tag is none behind it either.
+                (0..=self.tags.len()).for_each(|_| self.pop_vlan());
                 return;
             }
-            Field::VlanTci | Field::VlanVid => (value, mask & !0x1000),
+            // Of one octet, as Open vSwitch tells them.
+            Field::ArpOp => (value & 0xff, mask | 0xff00),
+            // What says that there is a tag puts one in front.
+            Field::VlanVid => {
+                self.see(Field::VlanTci, 0x1000);
+                if self.key.get(Field::VlanTci) & 0x1000 == 0 && value & mask & 0x1000 != 0 {
+                    self.push_vlan(0x8100);
+                }
+                (value, mask & !0x1000)
+            }
+            Field::VlanTci => (value, mask & !0x1000),
             _ => (value, mask),
         };
-        if mask == 0
-            || matches!(field, Field::VlanTci) && self.key.get(Field::VlanTci) & 0x1000 == 0
-        {
+        let is_of_tag = matches!(field, Field::VlanTci | Field::VlanVid);
+        if mask == 0 || is_of_tag && self.key.get(Field::VlanTci) & 0x1000 == 0 {
             return;
         }
         self.set_silently(field, value, mask);
-        if crate::edit::is_of_packet(field) {
+        if crate::edit::is_of_packet(field) && self.is_whole(field) {
             self.put(Step::Set(field, value & mask, mask));
         }
     }
@@ -348,7 +435,7 @@ impl Machine for Translation<'_> {
             port::IN_PORT => self.send(self.in_port(), true),
             port::TABLE if self.is_told => {
                 self.is_told = false;
-                self.look_up(0);
+                self.look_up(0, None);
                 self.end_set();
             }
             port::TABLE | port::NONE => {}
@@ -425,8 +512,11 @@ impl Machine for Translation<'_> {
         self.put(Step::Meter(meter));
     }
 
-    fn queue(&mut self, queue: Option<u32>) {
-        self.put(Step::Queue(queue));
+    fn queue(&mut self, queue: Option<u32>) -> Option<u32> {
+        if self.queue != queue {
+            self.put(Step::Queue(queue));
+        }
+        std::mem::replace(&mut self.queue, queue)
     }
 
     fn dec_ttl(&mut self, controllers: &[u16]) -> bool {
@@ -450,23 +540,25 @@ impl Machine for Translation<'_> {
     }
 
     fn push_vlan(&mut self, tpid: u16) {
-        // A second tag would hide the first, whose bits then decide.
+        // A second tag would hide the first, whose bits then decide. What is in it is not said yet:
+        // as Open vSwitch does it, nothing of the first is.
         self.see(Field::VlanTci, 0xffff);
         let had = self.key.get(Field::VlanTci);
-        let tci = if had & 0x1000 != 0 { had } else { 0x1000 };
+        let tci = 0x1000;
         if had & 0x1000 != 0 {
-            self.tags.push(had);
+            self.tags.push((kind_of(&self.key), had));
+            self.see_all(&with_kind(u16::MAX));
         }
         self.put(Step::PushVlan(tpid, tci as u16));
-        self.set_silently(Field::VlanTci, tci, 0xffff);
+        self.set_tag(tpid, tci);
     }
 
     fn pop_vlan(&mut self) {
         self.see(Field::VlanTci, 0x1000);
         if self.key.get(Field::VlanTci) & 0x1000 != 0 {
             self.put(Step::PopVlan);
-            let behind = self.tags.pop().unwrap_or(0);
-            self.set_silently(Field::VlanTci, behind, 0xffff);
+            let (kind, behind) = self.tags.pop().unwrap_or((0, 0));
+            self.set_tag(kind, behind);
         }
     }
 
@@ -482,15 +574,10 @@ impl Machine for Translation<'_> {
         if self.depth >= DEEPEST {
             return self.cut();
         }
-        let own = self.key.get(Field::InPort);
-        if let Some(number) = as_port {
-            self.key.set(Field::InPort, number.into(), 0xffff);
-        }
         self.depth += 1;
         let next = self.next.take();
-        self.look_up(table.unwrap_or(self.table));
+        self.look_up(table.unwrap_or(self.table), as_port);
         (self.next, self.depth) = (next, self.depth - 1);
-        self.key.set(Field::InPort, own, 0xffff);
     }
 
     fn on_copy(&mut self, actions: &[Action]) {
@@ -498,7 +585,14 @@ impl Machine for Translation<'_> {
             return self.cut();
         }
         self.depth += 1;
-        self.aside(|it| it.run(actions));
+        let mut exits = false;
+        self.aside(|it| {
+            it.run(actions);
+            exits = it.is_over;
+            it.end_set();
+        });
+        // As Open vSwitch has it: who leaves from within leaves the whole.
+        self.is_over |= exits;
         self.depth -= 1;
     }
 
@@ -575,6 +669,10 @@ impl Machine for Translation<'_> {
     }
 
     fn end_timeouts(&mut self, _: u16, _: u16) {}
+
+    fn end_list(&mut self) {
+        self.is_ended = true;
+    }
 
     fn exit(&mut self) {
         self.is_over = true;

@@ -299,7 +299,9 @@ impl Sub {
     /// Whether the field has them.
     pub fn is_there(self) -> bool {
         let end = u32::from(self.offset) + u32::from(self.bits);
-        self.bits > 0 && end <= self.field.bits()
+        // The bit that says that there is a tag is none that can be told apart.
+        let bits = if self.field == Field::VlanVid { 12 } else { self.field.bits() };
+        self.bits > 0 && end <= bits
     }
 }
 

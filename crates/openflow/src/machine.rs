@@ -33,8 +33,8 @@ pub trait Machine {
     fn group(&mut self, group: u32);
     /// Through a meter, which may end it.
     fn meter(&mut self, meter: u32);
-    /// The queue of what is sent next; none: the port's own.
-    fn queue(&mut self, queue: Option<u32>);
+    /// The queue of what is sent next; none: the port's own. What it was before.
+    fn queue(&mut self, queue: Option<u32>) -> Option<u32>;
     /// One to live less: false where it has none left, and the packet goes no further.
     fn dec_ttl(&mut self, controllers: &[u16]) -> bool;
     /// The same of an MPLS label.
@@ -70,6 +70,8 @@ pub trait Machine {
     fn goto_table(&mut self, table: u8);
     /// The flow's idle and hard timeouts become these, at most, when a connection ends.
     fn end_timeouts(&mut self, idle: u16, hard: u16);
+    /// Nothing behind this is done, of the list at hand.
+    fn end_list(&mut self);
     /// Nothing behind this is done.
     fn exit(&mut self);
 }

@@ -102,6 +102,8 @@ impl Match {
     pub fn meets(&self, needs: Needs) -> bool {
         let is_type =
             |types: &[u128]| self.exact(Field::EthType).is_some_and(|found| types.contains(&found));
+        // A later piece of a packet has no ports.
+        let is_later = self.get(Field::IpFrag).is_some_and(|(value, _)| value & 2 != 0);
         let is_proto = |proto: u128| self.exact(Field::IpProto) == Some(proto);
         let is_icmp6 = || is_type(&[0x86dd]) && is_proto(58);
         let is_nd = |kinds: &[u128]| {
@@ -118,9 +120,9 @@ impl Match {
             Needs::Ip => is_type(&[0x0800, 0x86dd]),
             Needs::Ip4 => is_type(&[0x0800]),
             Needs::Ip6 => is_type(&[0x86dd]),
-            Needs::Tcp => is_type(&[0x0800, 0x86dd]) && is_proto(6),
-            Needs::Udp => is_type(&[0x0800, 0x86dd]) && is_proto(17),
-            Needs::Sctp => is_type(&[0x0800, 0x86dd]) && is_proto(132),
+            Needs::Tcp => is_type(&[0x0800, 0x86dd]) && is_proto(6) && !is_later,
+            Needs::Udp => is_type(&[0x0800, 0x86dd]) && is_proto(17) && !is_later,
+            Needs::Sctp => is_type(&[0x0800, 0x86dd]) && is_proto(132) && !is_later,
             Needs::Icmp4 => is_type(&[0x0800]) && is_proto(1),
             Needs::Icmp6 => is_icmp6(),
             Needs::Nd => is_nd(&[135, 136]),
@@ -253,6 +255,10 @@ fn decode_value(field: Field, shift: u8, number: u128, bytes: u8) -> Result<u128
         return Ok(port.into());
     }
     let value = number >> shift;
+    // As in Open vSwitch, which keeps eight bits of it.
+    if field == Field::ArpOp && value > 0xff {
+        return Err(Fault::BadValue);
+    }
     if value & !field.ones() != 0 || number & ones(shift.into()) != 0 {
         return Err(Fault::BadValue);
     }
@@ -363,7 +369,13 @@ pub(crate) mod tests {
                     Field::VlanTci if mask & 0xe000 != 0 => mask | 0xf000,
                     _ => mask,
                 };
-                let value = if field == Field::VlanTci { value | 0x1000 } else { value };
+                let value = match field {
+                    Field::VlanTci => value | 0x1000,
+                    Field::ArpOp => value & 0xff,
+                    // A later piece has no ports.
+                    Field::IpFrag => value & 1,
+                    _ => value,
+                };
                 it.set(field, value, mask);
             }
             it

@@ -3,7 +3,7 @@
 use crate::bridge::{Bridge, World};
 use crate::check::LAST_TABLE;
 use crate::connection::Connection;
-use flow::{Key, extract, translate_actions};
+use flow::{Fragments, Key, extract, translate_actions};
 use openflow::message::{
     self, Features, Kind, PacketInForm, PacketOut, Role, StatsForm, config_reply, error,
 };
@@ -86,14 +86,16 @@ impl Bridge {
                 return Ok(vec![config_reply(version, xid, self.fragments, connection.miss_len)]);
             }
             Request::SetConfig(flags, miss_len) => {
-                // Fragments are looked at as they come, or dropped: nothing else is there.
-                if flags & 3 > 1 {
-                    return Err(Fault::BadConfigFlags);
-                }
+                // Nothing is put together here (2).
+                let fragments = match flags & 3 {
+                    0 => Fragments::Alike,
+                    1 => Fragments::Dropped,
+                    2 => return Err(Fault::BadConfigFlags),
+                    _ => Fragments::Told,
+                };
                 (self.fragments, connection.miss_len) = (flags & 3, miss_len);
-                if self.snapshot.drops_fragments != (flags & 3 == 1) {
-                    self.snapshot.drops_fragments = flags & 3 == 1;
-                    self.is_changed = true;
+                if self.snapshot.fragments != fragments {
+                    (self.snapshot.fragments, self.is_changed) = (fragments, true);
                 }
             }
             Request::FlowMod(it) => self.mod_flows(&it, version, now_ns)?,

@@ -2,7 +2,7 @@
 
 use crate::bridge::Bridge;
 use openflow::action::Stack;
-use openflow::{Action, Fault, Field, Match, Needs};
+use openflow::{Action, Fault, Field, Match, Needs, Version};
 
 impl Bridge {
     /// Looks at what a flow does: whether its packets have what is changed, and whether all that it
@@ -12,6 +12,7 @@ impl Bridge {
         table: u8,
         matching: &Match,
         actions: &[Action],
+        version: Version,
     ) -> Result<(), Fault> {
         let is_conjunction = |action: &&Action| matches!(action, Action::Conjunction(_));
         let conjunctions = actions.iter().filter(is_conjunction).count();
@@ -19,52 +20,92 @@ impl Bridge {
         if conjunctions > 0 && conjunctions + notes != actions.len() {
             return Err(Fault::BadConjunction);
         }
-        let mut kind = Some(matching.clone());
-        actions.iter().try_for_each(|action| self.check_one(table, &mut kind, action))
+        let mut kind = Kind::new(Some(matching.clone()), version);
+        actions.iter().try_for_each(|action| self.check_one(table, &mut kind, action))?;
+        if kind.is_inconsistent && version != Version::V10 {
+            return Err(Fault::MatchInconsistent);
+        }
+        self.check_ends(actions)
     }
 
     /// The same of actions for packets of which nobody says what they are: what they have not is
     /// not changed.
     pub(crate) fn check_of_any(&self, actions: &[Action]) -> Result<(), Fault> {
-        actions.iter().try_for_each(|action| self.check_one(0, &mut None, action))
+        self.check_bucket(actions)?;
+        self.check_ends(actions)
     }
 
-    /// Looks at one; `kind` is what is known of the packets, if that is all there is to know.
-    fn check_one(&self, table: u8, kind: &mut Option<Match>, action: &Action) -> Result<(), Fault> {
-        let has = |field: Field, kind: &Option<Match>| {
-            let Some(kind) = kind else { return Ok(()) };
-            let is_there = kind.meets(field.needs()) || is_loosely_there(field, kind);
-            if is_there { Ok(()) } else { Err(Fault::MatchInconsistent) }
-        };
-        match action {
-            Action::SetField(it) => can_be_set(it.field).and_then(|()| has(it.field, kind)),
-            Action::MoveField(it) => can_be_set(it.to.field)
-                .and_then(|()| has(it.from.field, kind))
-                .and_then(|()| has(it.to.field, kind)),
-            Action::Stack(Stack::Pop(it)) => {
-                can_be_set(it.field).and_then(|()| has(it.field, kind))
-            }
-            Action::Stack(Stack::Push(it)) => has(it.field, kind),
-            Action::OutputReg(it) => has(it.from.field, kind),
-            Action::PushVlan(_) | Action::SetVlan(_) => {
-                kind.iter_mut().for_each(|kind| kind.set(Field::VlanTci, 0x1000, 0x1000));
-                Ok(())
-            }
-            Action::PopVlan(_) => {
-                kind.iter_mut().for_each(|kind| kind.set(Field::VlanTci, 0, 0x1000));
-                Ok(())
-            }
-            Action::DecTtl(_) => has(Field::IpTtl, kind),
-            // No scheduler's queue has a number yet.
-            Action::Enqueue(_) => Err(Fault::BadQueue),
-            Action::SetQueue(it) if it.queue.is_some() => Err(Fault::BadQueue),
-            Action::SetTunnel(_) => Err(Fault::BadSetType),
+    /// The same of a bucket's, which may lead to groups that come later.
+    pub(crate) fn check_bucket(&self, actions: &[Action]) -> Result<(), Fault> {
+        let mut kind = Kind::new(None, Version::V10);
+        actions.iter().try_for_each(|action| self.check_one(0, &mut kind, action))
+    }
+
+    /// Whether the groups and meters that it leads to are there: looked at when all else is right.
+    fn check_ends(&self, actions: &[Action]) -> Result<(), Fault> {
+        actions.iter().try_for_each(|action| match action {
             Action::Group(it) if !self.snapshot.groups.contains_key(&it.group) => {
                 Err(Fault::BadOutGroup)
             }
             Action::Meter(it) if !self.snapshot.meters.contains_key(&it.meter) => {
                 Err(Fault::InvalidMeter)
             }
+            Action::CloneActions(it) => self.check_ends(&it.actions),
+            Action::WriteActions(it) => self.check_ends(&it.actions),
+            _ => Ok(()),
+        })
+    }
+
+    /// Looks at one.
+    fn check_one(&self, table: u8, kind: &mut Kind, action: &Action) -> Result<(), Fault> {
+        match action {
+            Action::SetField(it) => {
+                can_be_set(it.field)?;
+                // An action of 1.0's own, which does nothing to packets that have no such field.
+                let is_old = kind.version == Version::V10 && it.is_of_1_0();
+                match it.field {
+                    _ if is_old => Ok(()),
+                    // It may put a tag in front, or take it away.
+                    Field::VlanTci => {
+                        kind.set_tag(it.value & 0x1000 != 0);
+                        Ok(())
+                    }
+                    Field::VlanVid => kind.check_tag(),
+                    field => kind.check(field),
+                }
+            }
+            Action::MoveField(it) => can_be_set(it.to.field)
+                .and_then(|()| kind.check(it.from.field))
+                .and_then(|()| kind.check(it.to.field)),
+            Action::Stack(Stack::Pop(it)) => {
+                can_be_set(it.field).and_then(|()| kind.check(it.field))
+            }
+            Action::Stack(Stack::Push(it)) => kind.check(it.field),
+            Action::OutputReg(it) => kind.check(it.from.field),
+            Action::PushVlan(_) if kind.is_behind => Err(Fault::BadTag),
+            Action::PushVlan(_) => {
+                kind.is_behind = kind.has_tag();
+                kind.set_tag(true);
+                Ok(())
+            }
+            Action::SetVlan(_) => {
+                kind.set_tag(true);
+                Ok(())
+            }
+            Action::PopVlan(_) => {
+                kind.is_inconsistent |= kind.check_tag().is_err();
+                kind.set_tag(kind.is_behind);
+                kind.is_behind = false;
+                Ok(())
+            }
+            Action::DecTtl(_) => {
+                kind.is_inconsistent |= kind.check(Field::IpTtl).is_err();
+                Ok(())
+            }
+            // No scheduler's queue has a number yet.
+            Action::Enqueue(_) => Err(Fault::BadQueue),
+            Action::SetQueue(it) if it.queue.is_some() => Err(Fault::BadQueue),
+            Action::SetTunnel(_) => Err(Fault::BadSetType),
             Action::GotoTable(it) if it.table <= table || it.table > LAST_TABLE => {
                 Err(Fault::BadInstructionTable)
             }
@@ -76,18 +117,60 @@ impl Bridge {
             }
             Action::Learn(it) if it.fin_idle != 0 || it.fin_hard != 0 => Err(Fault::BadArgument),
             Action::CloneActions(it) => {
-                let mut kind = kind.clone();
-                it.actions.iter().try_for_each(|action| self.check_one(table, &mut kind, action))
+                let mut inner = kind.clone();
+                let mut actions = it.actions.iter();
+                actions.try_for_each(|action| self.check_one(table, &mut inner, action))?;
+                kind.is_inconsistent = inner.is_inconsistent;
+                Ok(())
             }
+            // They are done at the end of all tables, for packets of which nobody knows.
             Action::WriteActions(it) => {
-                let mut kind = kind.clone();
-                it.actions.iter().try_for_each(|action| self.check_one(table, &mut kind, action))
+                let mut inner = kind.clone();
+                it.actions.iter().try_for_each(|action| self.check_one(table, &mut inner, action))
             }
             // What is not done here is refused, not forgotten.
             Action::Ct(_) | Action::Translate(_) | Action::Mpls(_) | Action::FinTimeout(_) => {
                 Err(Fault::BadActionType)
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// What is known of packets that actions are for.
+#[derive(Clone)]
+struct Kind {
+    /// What they match; none: nobody says, and what they have not is not changed.
+    of: Option<Match>,
+    /// There is a tag behind the first: more are not pushed.
+    is_behind: bool,
+    /// Something is done to what they may not have. 1.0 lets that be said; in others it is wrong
+    /// when nothing else is.
+    is_inconsistent: bool,
+    version: Version,
+}
+
+impl Kind {
+    fn new(of: Option<Match>, version: Version) -> Self {
+        Self { of, is_behind: false, is_inconsistent: false, version }
+    }
+
+    fn check(&self, field: Field) -> Result<(), Fault> {
+        let Some(kind) = &self.of else { return Ok(()) };
+        if kind.meets(field.needs()) { Ok(()) } else { Err(Fault::MatchInconsistent) }
+    }
+
+    fn check_tag(&self) -> Result<(), Fault> {
+        if self.of.is_none() || self.has_tag() { Ok(()) } else { Err(Fault::MatchInconsistent) }
+    }
+
+    fn has_tag(&self) -> bool {
+        self.of.as_ref().is_some_and(|kind| kind.meets(Needs::Tag))
+    }
+
+    fn set_tag(&mut self, is_there: bool) {
+        if let Some(kind) = &mut self.of {
+            kind.set(Field::VlanTci, if is_there { 0x1000 } else { 0 }, 0x1000);
         }
     }
 }
@@ -120,8 +203,3 @@ pub(crate) fn is_set(field: Field) -> bool {
 
 /// The last table there is.
 pub(crate) const LAST_TABLE: u8 = 253;
-
-/// Fields of tags in packets that may have one.
-fn is_loosely_there(field: Field, kind: &Match) -> bool {
-    field == Field::VlanTci || field == Field::VlanVid && kind.meets(Needs::Tag)
-}

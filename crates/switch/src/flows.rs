@@ -119,7 +119,7 @@ impl Bridge {
         let is_deletion = matches!(wanted.command, Command::Delete | Command::DeleteStrict);
         let table = wanted.table.unwrap_or(0);
         if !is_deletion {
-            self.check(table, &wanted.matching, &wanted.program)?;
+            self.check(table, &wanted.matching, &wanted.program, version)?;
         }
         if is_add {
             return self.add(wanted, table, version, now_ns);

@@ -50,10 +50,8 @@ impl Bridge {
             _ => {}
         }
         for bucket in &buckets {
-            self.check_of_any(&bucket.actions)?;
-            if leads_to_group(&bucket.actions, number) {
-                return Err(Fault::GroupLoop);
-            }
+            // A group that leads to itself drops what comes: that is found when something does.
+            self.check_bucket(&bucket.actions)?;
         }
         let group = Group::new(kind, buckets, had.map_or(now_ns, |had| had.created_ns));
         self.groups_mut().insert(number, Arc::new(group));

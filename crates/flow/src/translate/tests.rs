@@ -3,8 +3,8 @@ use crate::extract::{extract, tests::udp};
 use crate::groups::Group;
 use crate::snapshot::PortEntry;
 use openflow::action::{
-    ClearActions, CloneActions, DecTtl, Exit, GotoTable, Meter, Output, Resubmit, SetField,
-    SetVlan, WriteActions,
+    ClearActions, CloneActions, DecTtl, Enqueue, Exit, GotoTable, Meter, Output, Resubmit,
+    SetField, SetQueue, SetVlan, WriteActions,
 };
 use openflow::message::Bucket;
 
@@ -166,6 +166,37 @@ fn what_is_set_for_nobody_is_not_done_and_meters_are() {
     assert_eq!(
         steps(vec![(0, 1, Match::any(), vec![Meter { meter: 3 }.into(), to(2)])]),
         [Step::Meter(3), Step::Output(2)]
+    );
+}
+
+#[test]
+fn a_queue_is_that_of_what_is_sent_until_there_is_another() {
+    let set = |queue| Action::from(SetQueue { queue });
+    let enqueue = Enqueue { port: 3, queue: 7 };
+    let inside = vec![set(Some(9)), to(4)];
+    let actions = vec![
+        set(Some(1)),
+        enqueue.into(),
+        to(2),
+        CloneActions { actions: inside }.into(),
+        set(None),
+        to(2),
+    ];
+    let queue = |queue| Step::Queue(queue);
+    assert_eq!(
+        steps(vec![(0, 1, Match::any(), actions)]),
+        [
+            queue(Some(1)),
+            queue(Some(7)),
+            Step::Output(3),
+            queue(Some(1)),
+            Step::Output(2),
+            queue(Some(9)),
+            Step::Output(4),
+            queue(Some(1)),
+            queue(None),
+            Step::Output(2),
+        ]
     );
 }
 

@@ -17,6 +17,7 @@ mod forwarding;
 mod ip6;
 mod local;
 mod mirrors;
+mod open_vswitch;
 mod pieces;
 mod property;
 mod rfc2889;

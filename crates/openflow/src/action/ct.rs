@@ -1,6 +1,6 @@
 //! Through connection tracking, and on in a table where one is named.
 
-use super::output_reg::{bare_field, offset_and_bits, put_field};
+use super::output_reg::{bare_sub, offset_and_bits, put_field};
 use super::{Action, Code, Kind, decode_list, encode_list, nicira};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
@@ -42,9 +42,9 @@ impl Kind for Ct {
             body.skip(4)?;
             Zone::Number(body.u16()?)
         } else {
-            let field = bare_field(body)?;
+            let word = body.u32()?;
             let (offset, bits) = offset_and_bits(body.u16()?);
-            Zone::Field(Sub { field, offset, bits })
+            Zone::Field(bare_sub(word, offset, bits)?)
         };
         let table = body.u8()?;
         body.skip(3)?;

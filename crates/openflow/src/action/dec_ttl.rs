@@ -43,7 +43,7 @@ impl Kind for DecTtl {
     fn run(&self, machine: &mut dyn Machine) {
         let controllers = if self.controllers.is_empty() { &[0][..] } else { &self.controllers };
         if !machine.dec_ttl(controllers) {
-            machine.exit();
+            machine.end_list();
         }
     }
 }

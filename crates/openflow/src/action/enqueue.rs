@@ -48,8 +48,8 @@ impl Kind for Enqueue {
     }
 
     fn run(&self, machine: &mut dyn Machine) {
-        machine.queue(Some(self.queue));
+        let before = machine.queue(Some(self.queue));
         machine.output(self.port, 0);
-        machine.queue(None);
+        machine.queue(before);
     }
 }

@@ -5,7 +5,7 @@
 //!  { bits with what they are for 2 │ source │ where to } … │ 0
 //! ```
 
-use super::output_reg::{bare_field, put_field};
+use super::output_reg::{bare_sub, put_field};
 use super::{Code, Kind, nicira};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
@@ -132,8 +132,8 @@ impl Kind for Learn {
 fn decode_spec(head: u16, body: &mut Reader<'_>) -> Result<Spec, Fault> {
     let bits = head & BITS;
     let mut sub = || {
-        let field = bare_field(body)?;
-        Ok::<_, Fault>(Sub { field, offset: body.u16()?, bits })
+        let word = body.u32()?;
+        bare_sub(word, body.u16()?, bits)
     };
     if bits == 0 || bits > 128 || head >> 14 != 0 {
         return Err(Fault::BadArgument);
@@ -148,8 +148,8 @@ fn decode_spec(head: u16, body: &mut Reader<'_>) -> Result<Spec, Fault> {
         From::Packet(sub()?)
     };
     let mut sub = || {
-        let field = bare_field(body)?;
-        Ok::<_, Fault>(Sub { field, offset: body.u16()?, bits })
+        let word = body.u32()?;
+        bare_sub(word, body.u16()?, bits)
     };
     let to = match head & (LOAD | OUTPUT) {
         0 => To::Match(sub()?),

@@ -31,6 +31,25 @@ pub enum Code {
     Nicira(u16),
 }
 
+impl Code {
+    /// Whether a version has it: what the standard took in has no name of Open vSwitch's since, and
+    /// this one was not there before.
+    fn is_of(self, version: Version) -> bool {
+        match self {
+            Self::Nicira(4 | 18 | 40) => version == Version::V10,
+            Self::Nicira(6 | 7 | 33) => version < Version::V15,
+            _ => true,
+        }
+    }
+
+    fn unknown(self) -> Fault {
+        match self {
+            Self::Nicira(_) => Fault::BadActionSubtype,
+            _ => Fault::BadActionType,
+        }
+    }
+}
+
 /// What every action has.
 pub(crate) trait Kind: Sized {
     /// What it is called.
@@ -63,15 +82,15 @@ macro_rules! actions {
         impl Action {
             /// Reads what is behind an action's header.
             fn decode_body(code: Code, body: &mut Reader<'_>, version: Version) -> Result<Self, Fault> {
+                if !code.is_of(version) {
+                    return Err(code.unknown());
+                }
                 $( if $name::CODES.contains(&code) {
                     let it = $name::decode(code, body, version)?;
                     it.check()?;
                     return Ok(Self::$name(it));
                 } )+
-                Err(match code {
-                    Code::Nicira(_) => Fault::BadActionSubtype,
-                    _ => Fault::BadActionType,
-                })
+                Err(code.unknown())
             }
 
             /// Writes it as a version has it; nothing if it has not.

@@ -1,6 +1,6 @@
 //! Copies bits of one field into another.
 
-use super::output_reg::{bare_field, put_field};
+use super::output_reg::{bare_sub, put_field};
 use super::{Code, Kind, nicira, standard};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
@@ -26,8 +26,8 @@ impl Kind for MoveField {
         if matches!(code, Code::New(_)) {
             body.skip(2)?;
         }
-        let from = Sub { field: bare_field(body)?, offset: from_offset, bits };
-        let to = Sub { field: bare_field(body)?, offset: to_offset, bits };
+        let from = bare_sub(body.u32()?, from_offset, bits)?;
+        let to = bare_sub(body.u32()?, to_offset, bits)?;
         Ok(Self { from, to })
     }
 

@@ -21,14 +21,14 @@ impl Kind for OutputReg {
 
     fn decode(code: Code, body: &mut Reader<'_>, _: Version) -> Result<Self, Fault> {
         let (offset, bits) = offset_and_bits(body.u16()?);
-        let (field, max_len) = match code {
+        let (word, max_len) = match code {
             Code::Nicira(32) => {
                 let max_len = body.u16()?;
-                (bare_field(body)?, max_len)
+                (body.u32()?, max_len)
             }
-            _ => (bare_field(body)?, body.u16()?),
+            _ => (body.u32()?, body.u16()?),
         };
-        let from = Sub { field, offset, bits };
+        let from = bare_sub(word, offset, bits)?;
         if !from.is_there() {
             return Err(Fault::BadSetLength);
         }
@@ -57,15 +57,22 @@ pub(super) fn offset_and_bits(word: u16) -> (u16, u16) {
     (word >> 6, (word & 0x3f) + 1)
 }
 
-/// A field's header without a value.
-pub(super) fn bare_field(body: &mut Reader<'_>) -> Result<Field, Fault> {
-    match Field::of_word(body.u32()?) {
-        Some((field, _, false)) => Ok(field),
+/// Bits of the field that a header without a value names. `NXM_OF_IP_TOS` has two bits in front of
+/// its field, that are no part of it: none of those can be meant.
+pub(super) fn bare_sub(word: u32, offset: u16, bits: u16) -> Result<Sub, Fault> {
+    match Field::of_word(word) {
+        Some((field, header, false)) => {
+            let offset = offset.checked_sub(header.shift.into()).ok_or(Fault::BadSetLength)?;
+            Ok(Sub { field, offset, bits })
+        }
         _ => Err(Fault::BadSetType),
     }
 }
 
 /// Writes a field's header without a value.
 pub(super) fn put_field(field: Field, out: &mut Writer) {
-    out.u32(field.header(true).map_or(0, |header| header.word(false)));
+    let headers = [true, false].into_iter().filter_map(|is_old| field.header(is_old));
+    // The one whose bits are numbered as the field's are.
+    let plain = headers.into_iter().find(|header| header.shift == 0);
+    out.u32(plain.map_or(0, |header| header.word(false)));
 }

@@ -1,11 +1,11 @@
 //! Sets bits of a field: `set_field` of 1.2 and later, the fixed ones of 1.0, and Open vSwitch's
 //! `load`.
 
-use super::output_reg::{bare_field, offset_and_bits, put_field};
+use super::output_reg::{offset_and_bits, put_field};
 use super::{Code, Kind, nicira, standard};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
-use crate::field::{Field, Sub};
+use crate::field::{Field, Sub, ones};
 use crate::machine::Machine;
 use crate::matching::{decode_field, encode_field};
 use crate::version::Version;
@@ -27,6 +27,12 @@ impl SetField {
     /// All bits of a field.
     pub fn whole(field: Field, value: u128) -> Self {
         Self { field, value, mask: field.ones(), is_load: false }
+    }
+
+    /// Whether 1.0 has an action of its own for it.
+    pub fn is_of_1_0(&self) -> bool {
+        let is_whole = self.mask == self.field.ones();
+        !self.is_load && is_whole && OLD.iter().any(|it| it.1 == self.field)
     }
 
     /// The bits as one run, if they are one.
@@ -77,21 +83,24 @@ impl Kind for SetField {
             Code::New(23) => Ok(Self::whole(Field::IpTtl, body.u8()?.into())),
             Code::Nicira(7) => {
                 let (offset, bits) = offset_and_bits(body.u16()?);
-                let sub = Sub { field: bare_field(body)?, offset, bits };
+                let (field, header) = match Field::of_word(body.u32()?) {
+                    Some((field, header, false)) => (field, header),
+                    _ => return Err(Fault::BadSetType),
+                };
                 let value = u128::from(body.u64()?);
-                if !sub.is_there() {
+                // Bits in front of the field, that some headers have, are nobody's.
+                let shift = u16::from(header.shift);
+                let end = Sub { field, offset: (offset + bits).saturating_sub(shift + 1), bits: 1 };
+                if !end.is_there() {
                     return Err(Fault::BadSetLength);
                 }
-                let mask = sub.mask();
-                if value > mask >> offset {
+                if value > ones(bits.into()) {
                     return Err(Fault::BadSetArgument);
                 }
-                Ok(Self { field: sub.field, value: value << offset, mask, is_load: true })
+                let mask = ones(bits.into()) << offset >> shift;
+                Ok(Self { field, value: value << offset >> shift, mask, is_load: true })
             }
             _ => {
-                if matches!(code, Code::Nicira(_)) && body.take(6)?.iter().any(|byte| *byte != 0) {
-                    return Err(Fault::ActionMustBeZero);
-                }
                 let word = body.u32()?;
                 let unknown = |fault| match fault {
                     Fault::BadField => Fault::BadSetType,
@@ -99,6 +108,10 @@ impl Kind for SetField {
                     other => other,
                 };
                 let (field, value, mask) = set_value(word, body).map_err(unknown)?;
+                // 1.5, 7.2.3.7: the bit that says that there is a tag is set, and in the mask.
+                if field == Field::VlanVid && value & mask & 0x1000 == 0 {
+                    return Err(Fault::BadSetArgument);
+                }
                 let is_masked = mask != field.ones();
                 if is_masked && version < Version::V15 && matches!(code, Code::New(_)) {
                     return Err(Fault::BadSetArgument);
@@ -115,7 +128,7 @@ impl Kind for SetField {
     fn encode(&self, version: Version, out: &mut Writer) {
         let Self { field, value, mask, is_load } = *self;
         let is_whole = mask == field.ones();
-        let is_old = version == Version::V10 && is_whole && !is_load;
+        let is_old = version == Version::V10 && self.is_of_1_0();
         let old = OLD.iter().find(|it| is_old && it.1 == field);
         if let Some((number, _)) = old {
             let value = if field == Field::IpDscp { value << 2 } else { value };
@@ -123,12 +136,21 @@ impl Kind for SetField {
             standard(*number, out, |out| out.number(value, bytes));
             return;
         }
-        if field == Field::IpTtl && is_whole && !is_load && version > Version::V10 {
+        if is_whole && !is_load && version == Version::V10 && field == Field::VlanVid {
+            super::SetVlan::Vid(value as u16 & 0xfff).encode(version, out);
+            return;
+        }
+        let has_ttl = version > Version::V10 && (!is_load || version >= Version::V15);
+        if field == Field::IpTtl && is_whole && has_ttl {
             standard(23, out, |out| out.u8(value as u8));
             return;
         }
-        let is_plain = !is_load && version > Version::V10;
-        if is_plain && (is_whole || version >= Version::V15) {
+        let (value, mask) = match field {
+            Field::VlanVid => (value | 0x1000, mask | 0x1000),
+            _ => (value, mask),
+        };
+        let is_plain = !is_load && version > Version::V10 && is_whole;
+        if is_plain || version >= Version::V15 {
             standard(25, out, |out| encode_field(field, value, mask, false, out));
             return;
         }
@@ -139,12 +161,9 @@ impl Kind for SetField {
             Some(run) => nicira(7, out, |out| {
                 out.u16(run.offset << 6 | (run.bits - 1));
                 put_field(field, out);
-                out.u64((value >> run.offset) as u64);
+                out.u64((self.value >> run.offset) as u64);
             }),
-            None => nicira(33, out, |out| {
-                out.zeros(6);
-                encode_field(field, value, mask, false, out);
-            }),
+            None => nicira(33, out, |out| encode_field(field, value, mask, false, out)),
         }
     }
 

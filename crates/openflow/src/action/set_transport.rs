@@ -17,10 +17,14 @@ pub struct SetTransport {
 }
 
 impl SetTransport {
-    fn fields(self) -> [Field; 3] {
+    fn fields(self) -> [Field; 5] {
         match self.is_source {
-            true => [Field::TcpSrc, Field::UdpSrc, Field::SctpSrc],
-            false => [Field::TcpDst, Field::UdpDst, Field::SctpDst],
+            true => {
+                [Field::TcpSrc, Field::UdpSrc, Field::SctpSrc, Field::Icmp4Type, Field::Icmp6Type]
+            }
+            false => {
+                [Field::TcpDst, Field::UdpDst, Field::SctpDst, Field::Icmp4Code, Field::Icmp6Code]
+            }
         }
     }
 }
@@ -43,7 +47,7 @@ impl Kind for SetTransport {
 
     fn run(&self, machine: &mut dyn Machine) {
         for field in self.fields() {
-            machine.write(field, self.port.into(), 0xffff);
+            machine.write(field, u128::from(self.port) & field.ones(), field.ones());
         }
     }
 }

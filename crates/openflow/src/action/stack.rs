@@ -1,6 +1,6 @@
 //! Puts bits of a field aside, and takes back what was put aside last.
 
-use super::output_reg::{bare_field, put_field};
+use super::output_reg::{bare_sub, put_field};
 use super::{Code, Kind, nicira};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
@@ -22,8 +22,8 @@ impl Kind for Stack {
 
     fn decode(code: Code, body: &mut Reader<'_>, _: Version) -> Result<Self, Fault> {
         let offset = body.u16()?;
-        let field = bare_field(body)?;
-        let sub = Sub { field, offset, bits: body.u16()? };
+        let word = body.u32()?;
+        let sub = bare_sub(word, offset, body.u16()?)?;
         Ok(if code == Code::Nicira(27) { Self::Push(sub) } else { Self::Pop(sub) })
     }
 

@@ -13,10 +13,16 @@ fn any_field() -> impl Strategy<Value = Field> {
 fn any_sub(writable: bool) -> impl Strategy<Value = Sub> {
     let field = any_field().prop_filter("can be set", move |it| !writable || !it.is_fixed());
     (field, any::<u16>(), any::<u16>()).prop_map(|(field, offset, bits)| {
-        let all = field.bits() as u16;
+        // Whether there is a tag is no part of what is told apart of it.
+        let all = if field == Field::VlanVid { 12 } else { field.bits() as u16 };
         let bits = bits % all.min(64) + 1;
         Sub { field, offset: offset % (all - bits + 1), bits }
     })
+}
+
+/// The bits that values of a field have.
+fn most_of(field: Field) -> u128 {
+    if field == Field::ArpOp { 0xff } else { field.ones() }
 }
 
 fn any_learn() -> impl Strategy<Value = Action> {
@@ -53,13 +59,15 @@ fn any_action() -> impl Strategy<Value = Action> {
         }),
         any::<Option<u32>>().prop_map(|queue| SetQueue { queue }.into()),
         (0..0xffff_ff00u32).prop_map(|group| Group { group }.into()),
-        (any_sub(true), any::<u128>()).prop_map(|(sub, value)| {
+        (any_sub(true), any::<u128>()).prop_filter_map("is said so", |(sub, value)| {
             let (field, mask) = (sub.field, sub.mask());
-            SetField { field, value: value & mask, mask, is_load: true }.into()
+            let value = value & mask & most_of(field);
+            let can = field != Field::VlanVid;
+            can.then(|| SetField { field, value, mask, is_load: true }.into())
         }),
         (any_field(), any::<u128>()).prop_filter_map("can be set", |(field, value)| {
-            let can = !field.is_fixed() && field != Field::VlanTci;
-            can.then(|| SetField::whole(field, value & field.ones()).into())
+            let can = !field.is_fixed() && !matches!(field, Field::VlanTci | Field::VlanVid);
+            can.then(|| SetField::whole(field, value & most_of(field)).into())
         }),
         (any_sub(true), any_sub(true)).prop_map(|(from, to)| {
             let bits = from.bits.min(to.bits);
@@ -124,10 +132,10 @@ proptest! {
             prop_assert_eq!(bytes.len() % 8, 0);
             let read = decode_list(&mut Reader::new(&bytes, Fault::BadLength), version);
             // A key of a tunnel is a field like others from 1.2 on; there it is said so.
-            // 1.0 has loads alone, where it has no action of its own.
+            // 1.0 has loads alone, where it has no action of its own; 1.5 has none.
             let said = |list: &[Action]| {
                 let text = format!("{list:?}");
-                if version == Version::V10 { text.replace("is_load: true", "is_load: false") } else { text }
+                if matches!(version, Version::V10 | Version::V15) { text.replace("is_load: true", "is_load: false") } else { text }
             };
             let is_tunnel = |list: &[Action]| said(list).contains("SetTunnel");
             if version == Version::V10 || !is_tunnel(&list) {
@@ -193,6 +201,20 @@ fn what_is_wrong_is_told_as_open_vswitch_tells_it() {
     };
     assert_eq!(read(&vendor(77, 1), v), Err(Fault::BadActionVendor));
     assert_eq!(read(&vendor(NICIRA, 999), v), Err(Fault::BadActionSubtype));
+}
+
+/// As `ovs-ofctl -O OpenFlow13 add-flow … set_field:0xc0000000/0xf0000000->pkt_mark` writes it.
+#[test]
+fn some_bits_are_set_as_open_vswitchs_tools_say_it_before_1_5() {
+    let mut bytes = vec![0xff, 0xff, 0, 24, 0, 0, 0x23, 0x20, 0, 33, 0, 1, 0x43, 8];
+    bytes.extend([0xc0, 0, 0, 0, 0xf0, 0, 0, 0, 0, 0]);
+    let (field, value, mask) = (Field::PktMark, 0xc000_0000, 0xf000_0000);
+    let set = Action::from(SetField { field, value, mask, is_load: false });
+    let mut written = Vec::new();
+    encode_list(std::slice::from_ref(&set), Version::V13, &mut written);
+    assert_eq!((written, read(&bytes, Version::V13)), (bytes.clone(), Ok(vec![set])));
+    // 1.5 has it in the standard, and no other name for it.
+    assert_eq!(read(&bytes, Version::V15), Err(Fault::BadActionSubtype));
 }
 
 #[test]

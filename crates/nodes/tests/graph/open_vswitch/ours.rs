@@ -1,0 +1,128 @@
+//! Our own switch: a bridge that hears the same messages, and the graph that its packets pass.
+
+use super::case::{Case, Fate, Outcome, PORTS, error_of, names_tables};
+use crate::rig::Rig;
+use flow::{Key, Snapshot, Step, Told, Verdict, extract, translate};
+use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode};
+use openflow::message::PortStats;
+use openflow::{Field, PortNumber, port};
+use std::sync::Arc;
+use switch::{Bridge, Connection, Port, World};
+
+const BRIDGE: BridgeId = BridgeId(9);
+
+pub(crate) struct Ours {
+    rig: Rig,
+    generation: u64,
+}
+
+/// No message of a case asks for more than tables.
+struct Nothing;
+
+impl World for Nothing {
+    fn port_stats(&self, _: PortNumber) -> Option<PortStats> {
+        None
+    }
+
+    fn send(&mut self, _: &[u8], _: PortNumber, _: &Verdict) {}
+}
+
+impl Ours {
+    pub(crate) fn new() -> Self {
+        let mut rig = Rig::new();
+        for id in 0..PORTS {
+            let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(BRIDGE) };
+            rig.change_interface(id, |row| row.mode = Mode::Bridged(port));
+        }
+        Self { rig, generation: 0 }
+    }
+
+    /// What we make of a case.
+    pub(crate) fn play(&mut self, case: &Case) -> Outcome {
+        let mut bridge = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
+        for number in (1..=PORTS).chain([port::LOCAL]) {
+            let port = Port {
+                name: format!("p{number}"),
+                mac: [2; 6],
+                is_up: true,
+                has_link: true,
+                speed_kbps: 0,
+            };
+            bridge.set_port(number, Some(port), 0);
+        }
+        // The daemon has a connection of 1.0 in all cases, whose controller hears of what no flow
+        // matches.
+        bridge.set_tells_misses(true);
+        let mut connection = Connection::new(true);
+        let number = case.version as u8;
+        let hello = [number, 0, 0, 16, 0, 0, 0, 1, 0, 1, 0, 8, 0, 0, 0, 1 << number];
+        bridge.hear(&mut connection, &hello, &mut Nothing, 0);
+        let names = names_tables(case.version);
+        if !names.is_empty() {
+            assert!(bridge.hear(&mut connection, &names, &mut Nothing, 0).is_empty());
+        }
+        let mut errors = Vec::new();
+        for (_, message) in case.messages() {
+            errors.extend(
+                bridge
+                    .hear(&mut connection, &message, &mut Nothing, 0)
+                    .iter()
+                    .map(|it| error_of(it)),
+            );
+        }
+        self.generation += 1;
+        let snapshot = Snapshot { generation: self.generation, ..bridge.snapshot() };
+        let rows =
+            (1..=PORTS).map(|number| (number, FlowRow { interface: number - 1, is_own: false }));
+        let value = FlowBridge { snapshot: snapshot.clone(), rows: Arc::new(rows.collect()) };
+        let mut bridges = self.rig.dataplane.flow_bridges.lock().unwrap();
+        let all = bridges.with(BRIDGE, Some(value));
+        bridges.set(all);
+        drop(bridges);
+        let first: Vec<Fate> = case.packets.iter().map(|it| self.pass(&snapshot, it)).collect();
+        // The same again: of what is remembered by now.
+        for (packet, fate) in case.packets.iter().zip(&first) {
+            assert_eq!(self.pass(&snapshot, packet), *fate, "remembered otherwise: {case:?}");
+        }
+        Outcome { errors, packets: first }
+    }
+
+    fn pass(&mut self, snapshot: &Snapshot, (number, frame): &(PortNumber, Vec<u8>)) -> Fate {
+        let mut fate = Fate::default();
+        for (interface, frame) in self.rig.answer(number - 1, frame.clone()) {
+            fate.sent[usize::from(interface)].push(frame);
+        }
+        self.rig.hear();
+        fate.sent.iter_mut().for_each(|sent| sent.sort());
+        let mut key = Key::default();
+        extract(frame, *number, &mut key);
+        let mut verdict = Vec::new();
+        let is_tag = |at: usize| matches!(frame[at..], [0x81, 0, ..] | [0x88, 0xa8, ..]);
+        let mut tags = usize::from(is_tag(12)) + usize::from(is_tag(12) && is_tag(16));
+        let at = 12 + 4 * tags;
+        let is_arp = matches!(frame[at..], [8, 6, ..] | [0x80, 0x35, ..]);
+        fate.is_beyond |= is_arp && (frame[at + 8] != 0 || frame[at + 9] == 0);
+        let is_ip6 = frame[at..at + 2] == [0x86, 0xdd];
+        fate.is_beyond |= is_ip6 && frame[at + 2] >> 4 != 6;
+        fate.is_beyond |= tags > 0 && frame[14] & 0x10 != 0;
+        for step in &translate(snapshot, &key).steps {
+            match step {
+                Step::Output(number) => verdict.push(*number),
+                // It writes a checksum where a later piece has none.
+                Step::Set(Field::IpSrc | Field::IpDst, ..) => {
+                    fate.is_beyond |= key.get(Field::IpFrag) & 2 != 0;
+                }
+                Step::PushVlan(..) => tags += 1,
+                Step::PopVlan => tags = tags.saturating_sub(1),
+                Step::Tell(told) if matches!(**told, Told::Packet { .. }) => {
+                    verdict.push(port::CONTROLLER)
+                }
+                _ => {}
+            }
+            fate.is_beyond |= tags > 2;
+        }
+        verdict.sort_unstable();
+        fate.verdict = Some(verdict);
+        fate
+    }
+}
