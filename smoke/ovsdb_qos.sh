@@ -30,6 +30,17 @@ on "$b" iperf3 -s >"$work/iperf.log" &
 daemons+=($!)
 rate() { on "$a" iperf3 -c 10.0.9.2 -t 3 -J | jq -e '.end.sum_received.bits_per_second | . > 4.2e6 and . < 5.1e6'; }
 until_true rate
+# A flow chooses another queue, which is slower and marks; what no flow chooses for is as it was.
+vs set queue "$(vs get qos "$(vs get port v2 qos)" queues:0)" other-config:max-rate=9000000 -- \
+    add qos "$(vs get port v2 qos)" queues 1=@q1 -- --id=@q1 create queue other-config:max-rate=2000000 dscp=46 >/dev/null
+ovs-ofctl add-flow "unix:$work/br0.mgmt" 'priority=9,udp,tp_dst=7,actions=set_queue:1,NORMAL'
+on "$b" timeout 10 tcpdump -n -v -i eth0 -c 2 udp port 7 or udp port 8 >"$work/seen" 2>"$work/dump" &
+until_true has listening "$work/dump"
+on "$a" bash -c 'echo one >/dev/udp/10.0.9.2/7; sleep 0.2; echo two >/dev/udp/10.0.9.2/8'
+wait $!
+has -c 'tos 0xb8' "$work/seen" | has -x 1
+queued() { ctl router qos show v2 --statistics | grep -A1 'class htb 1:2 ' | has 'Sent [1-9]'; }
+until_true queued
 vs clear port v2 qos -- set Interface v1 ingress_policing_rate=1000
 is length 0 qos && is '.[0].rate' 1mbit policers
 

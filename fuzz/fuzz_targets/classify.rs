@@ -21,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
         drawn.chunks(12).zip(1..).map(|(bytes, minor)| filter(bytes, minor)).collect();
     let describe = |filters: &[Filter], frame: &[u8]| {
         let forwarded_in = || ForwardedIn { bridge: "blue", vrf: "blue" };
-        Classifier::new(filters.to_vec()).describe(frame, forwarded_in)
+        Classifier::new(filters.to_vec()).describe(frame, forwarded_in, || None).0
     };
     let whole = describe(&filters, frame);
     let alone = filters

@@ -15,6 +15,10 @@ pub(crate) struct Private {
     pub(crate) rx: u16,
     /// The interface it is to leave by.
     pub(crate) tx: u16,
+    /// The queue that it is to wait in, and when the pass of the graph began in which that was
+    /// said: what another pass says is of another packet.
+    pub(crate) queue: u32,
+    pub(crate) queue_tsc: u64,
 }
 
 const _: () = assert!(core::mem::size_of::<Private>() == PRIVATE_BYTES);

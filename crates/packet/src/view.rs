@@ -401,6 +401,30 @@ impl PacketView<'_> {
             .map_or(0, |packet| unsafe { PacketBuf::from_raw(packet) }.trace())
     }
 
+    /// The queue that it is to wait in, if that was said in the pass of the graph that began at
+    /// `now_tsc`. Reads the buffer's second line.
+    pub fn queue(&self, now_tsc: u64) -> Option<u32> {
+        let packet = NonNull::new(self.frame.packet[self.index])?;
+        // SAFETY: a live buffer, only looked at: the handle goes nowhere.
+        let packet = unsafe { PacketBuf::from_raw(packet) };
+        let private = packet.private();
+        (private.queue_tsc == now_tsc).then_some(private.queue)
+    }
+
+    /// Says which queue it is to wait in, for nodes behind in this pass. Nothing where others hold
+    /// the packet, too.
+    pub fn set_queue(&mut self, queue: u32, now_tsc: u64) {
+        if let Some(packet) = NonNull::new(self.frame.packet[self.index]) {
+            // SAFETY: a live buffer; the handle goes nowhere.
+            let mut packet = unsafe { PacketBuf::from_raw(packet) };
+            if !packet.is_shared() {
+                // SAFETY: nobody else holds it.
+                let private = unsafe { packet.private_mut() };
+                (private.queue, private.queue_tsc) = (queue, now_tsc);
+            }
+        }
+    }
+
     /// Has a trace follow it, or none. Nothing where others hold the packet, too.
     pub fn set_trace(&mut self, trace: u32) {
         if let Some(packet) = NonNull::new(self.frame.packet[self.index]) {

@@ -135,9 +135,12 @@ pub struct Filter {
     /// The VRF that it was routed in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vrf: Option<String>,
-    /// The mark that an earlier stage put on it.
+    /// The queue that flows chose for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark: Option<u32>,
+    pub queue: Option<u32>,
+    /// The code point that what it takes leaves with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set_dscp: Option<u8>,
 }
 
 /// What the router knows of a packet.
@@ -161,8 +164,8 @@ pub struct Fields<'a> {
     pub bridge: &'a str,
     /// The VRF; empty if it was routed in none.
     pub vrf: &'a str,
-    /// The mark.
-    pub mark: u32,
+    /// The queue that flows chose.
+    pub queue: Option<u32>,
 }
 
 fn fits<V: Copy>(wanted: Option<V>, test: impl FnOnce(V) -> bool) -> bool {
@@ -192,7 +195,7 @@ impl Filter {
             && fits(hash, |(modulus, value)| fields.flow_hash.checked_rem(modulus) == Some(value))
             && fits(self.bridge.as_deref(), |bridge| fields.bridge == bridge)
             && fits(self.vrf.as_deref(), |vrf| fields.vrf == vrf)
-            && fits(self.mark, |mark| fields.mark == mark)
+            && fits(self.queue, |queue| fields.queue == Some(queue))
     }
 
     /// Refuses what no packet can have.
@@ -204,6 +207,7 @@ impl Filter {
             _ => Ok(()),
         };
         at_most("dscp", self.dscp.map(u64::from), 63, "0 to 63")?;
+        at_most("set_dscp", self.set_dscp.map(u64::from), 63, "0 to 63")?;
         at_most("priority", self.priority.map(u64::from), 15, "0 to 15")?;
         at_most("vlan_pcp", self.vlan_pcp.map(u64::from), 7, "0 to 7")?;
         for ports in [self.source_port, self.destination_port].into_iter().flatten() {
@@ -233,10 +237,12 @@ impl Filter {
 
 /// The class of the first filter that accepts the packet; none if there is no such.
 pub fn classify(filters: &[Filter], fields: &Fields<'_>) -> ClassId {
-    filters
-        .iter()
-        .find(|filter| filter.accepts(fields))
-        .map_or(ClassId::NONE, |filter| filter.class)
+    first_of(filters, fields).map_or(ClassId::NONE, |filter| filter.class)
+}
+
+/// The first filter that accepts the packet.
+pub fn first_of<'f>(filters: &'f [Filter], fields: &Fields<'_>) -> Option<&'f Filter> {
+    filters.iter().find(|filter| filter.accepts(fields))
 }
 
 #[cfg(test)]
@@ -283,7 +289,7 @@ mod tests {
             Filter { hash_modulus: Some(4), hash_value: Some(2), ..any.clone() },
             Filter { bridge: Some("red".into()), ..any.clone() },
             Filter { vrf: Some("guests".into()), ..any.clone() },
-            Filter { mark: Some(1), ..any.clone() },
+            Filter { queue: Some(1), ..any.clone() },
             Filter { priority: Some(3), ..any.clone() },
         ];
         assert!(not.iter().all(|filter| !filter.accepts(&fields())));

@@ -84,7 +84,7 @@ pub use config::Config;
 pub use curve::Curve;
 pub use error::Error;
 pub use fifo::{BfifoShape, PfifoShape};
-pub use filter::{Fields, Filter, Ports, Prefix, classify};
+pub use filter::{Fields, Filter, Ports, Prefix, classify, first_of};
 pub use fq_codel::FqCodelShape;
 pub use hfsc::{HfscClass, HfscShape};
 pub use htb::{HtbClass, HtbShape};

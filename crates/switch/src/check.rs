@@ -102,9 +102,6 @@ impl Bridge {
                 kind.is_inconsistent |= kind.check(Field::IpTtl).is_err();
                 Ok(())
             }
-            // No scheduler's queue has a number yet.
-            Action::Enqueue(_) => Err(Fault::BadQueue),
-            Action::SetQueue(it) if it.queue.is_some() => Err(Fault::BadQueue),
             Action::SetTunnel(_) => Err(Fault::BadSetType),
             Action::GotoTable(it) if it.table <= table || it.table > LAST_TABLE => {
                 Err(Fault::BadInstructionTable)

@@ -136,8 +136,6 @@ fn what_cannot_be_is_refused_with_open_vswitchs_numbers() {
         actions: vec![],
     };
     assert_eq!(refused(add(1, Match::any(), vec![ct.into()])), (2, 0));
-    let enqueue = openflow::action::SetQueue { queue: Some(1) };
-    assert_eq!(refused(add(1, Match::any(), vec![enqueue.into()])), (2, 8));
     let tunnel = SetField::whole(Field::TunId, 5);
     assert_eq!(refused(add(1, Match::any(), vec![tunnel.into()])), (2, 13));
     let mut overlap = add(1, Match::any(), vec![]);

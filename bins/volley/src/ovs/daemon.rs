@@ -66,7 +66,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
         &["target", "max_backoff", "inactivity_probe", "is_connected", "role", "status"],
     ),
     ("QoS", &["type", "queues", "other_config"]),
-    ("Queue", &["other_config"]),
+    ("Queue", &["other_config", "dscp"]),
 ];
 
 /// Columns that a schema has.

@@ -29,6 +29,13 @@ pub(super) struct Treatment {
 
 type Settings = BTreeMap<String, String>;
 
+/// A row of Queue.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    settings: Settings,
+    dscp: Option<i64>,
+}
+
 fn number(settings: &Settings, key: &str) -> Result<Option<u64>, String> {
     let Some(text) = settings.get(key) else { return Ok(None) };
     let read: u64 = text.parse().map_err(|_| format!("QoS: {key} is `{text}`, not a number"))?;
@@ -81,15 +88,16 @@ pub(super) fn treatment(port: &str, qos: &Row, rows: &Rows) -> Result<Treatment,
 }
 
 /// The queues by their numbers, and the settings of each; queue 0 is always there.
-fn queues(qos: &Row, rows: &Rows) -> Result<BTreeMap<u64, Settings>, String> {
-    let mut found = BTreeMap::from([(0, Settings::new())]);
+fn queues(qos: &Row, rows: &Rows) -> Result<BTreeMap<u64, Queue>, String> {
+    let mut found = BTreeMap::from([(0, Queue::default())]);
     if let Datum::Map(pairs) = qos.get("queues") {
         for (number, queue) in pairs {
             let (Atom::Whole(number), Atom::Uuid(queue)) = (number, queue) else { continue };
             let Some(queue) = rows.get("Queue", queue) else { continue };
             let number = u64::try_from(*number).ok().filter(|it| *it < MOST_QUEUE);
             let number = number.ok_or(format!("QoS: a queue above {MOST_QUEUE}"))?;
-            found.insert(number, queue.get("other_config").pairs());
+            let settings = queue.get("other_config").pairs();
+            found.insert(number, Queue { settings, dscp: queue.whole("dscp") });
         }
     }
     Ok(found)
@@ -106,7 +114,7 @@ fn rates(settings: &Settings, queue: &Settings) -> Result<(u64, u64), String> {
 fn htb(
     port: &str,
     settings: &Settings,
-    queues: &BTreeMap<u64, Settings>,
+    queues: &BTreeMap<u64, Queue>,
 ) -> Result<Vec<String>, String> {
     let whole = number(settings, "max-rate")?.unwrap_or(USUAL_RATE);
     let mut commands = vec![
@@ -114,6 +122,7 @@ fn htb(
         format!("qos class {port} 1:fffe rate {whole}bit ceil {whole}bit"),
     ];
     for (queue, own) in queues {
+        let own = &own.settings;
         let (least, most) = rates(settings, own)?;
         let mut words = format!(
             "qos class {port} 1:{:x} parent 1:fffe rate {least}bit ceil {most}bit",
@@ -127,13 +136,29 @@ fn htb(
         }
         commands.push(words);
     }
+    commands.extend(filters(port, queues)?);
     Ok(commands)
+}
+
+/// What flows choose queues by, and the code points that those give.
+fn filters(port: &str, queues: &BTreeMap<u64, Queue>) -> Result<Vec<String>, String> {
+    let filter = |(number, queue): (&u64, &Queue)| {
+        let mut words = format!("qos filter {port} 1:{:x} queue {number}", number + 1);
+        if let Some(dscp) = queue.dscp {
+            if !(0..64).contains(&dscp) {
+                return Err(format!("QoS: dscp {dscp} of queue {number} is not 0 to 63"));
+            }
+            words.push_str(&format!(" set_dscp {dscp}"));
+        }
+        Ok(words)
+    };
+    queues.iter().map(filter).collect()
 }
 
 fn hfsc(
     port: &str,
     settings: &Settings,
-    queues: &BTreeMap<u64, Settings>,
+    queues: &BTreeMap<u64, Queue>,
 ) -> Result<Vec<String>, String> {
     let whole = number(settings, "max-rate")?.unwrap_or(USUAL_RATE);
     let mut commands = vec![
@@ -141,12 +166,14 @@ fn hfsc(
         format!("qos class {port} 1:fffe ls {whole}bit ul {whole}bit"),
     ];
     for (queue, own) in queues {
+        let own = &own.settings;
         let (least, most) = rates(settings, own)?;
         commands.push(format!(
             "qos class {port} 1:{:x} parent 1:fffe sc {least}bit ul {most}bit",
             queue + 1
         ));
     }
+    commands.extend(filters(port, queues)?);
     Ok(commands)
 }
 
@@ -184,7 +211,9 @@ mod tests {
         let mut named = Vec::new();
         for (number, settings) in queues {
             let uuid = format!("q{number}");
-            let new = json!({ "other_config": map(settings).write() });
+            // Of queue 2 in these tests, no other.
+            let dscp = if *number == 2 { Datum::whole(46) } else { Datum::default() };
+            let new = json!({ "other_config": map(settings).write(), "dscp": dscp.write() });
             rows.update(&json!({ "Queue": { (uuid.clone()): { "new": new } } })).unwrap();
             named.push((Atom::Whole(*number), Atom::Uuid(uuid)));
         }
@@ -209,6 +238,8 @@ mod tests {
                 "qos class p1 1:fffe rate 1000000bit ceil 1000000bit",
                 "qos class p1 1:1 parent 1:fffe rate 12000bit ceil 1000000bit",
                 "qos class p1 1:3 parent 1:fffe rate 400000bit ceil 1000000bit burst 10000 prio 3",
+                "qos filter p1 1:1 queue 0",
+                "qos filter p1 1:3 queue 2 set_dscp 46",
             ]
         );
         let hfsc = told("linux-hfsc", &[], &[(0, &[("max-rate", "2000000")])]).unwrap().scheduler;

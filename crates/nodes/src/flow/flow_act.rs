@@ -140,6 +140,12 @@ impl At<'_> {
     }
 }
 
+/// The queue of what is sent behind these.
+fn last_queue(steps: &[Step]) -> Option<u32> {
+    let queue = |step: &Step| if let Step::Queue(queue) = step { Some(*queue) } else { None };
+    steps.iter().rev().find_map(queue).flatten()
+}
+
 impl FlowAct {
     fn act(
         &self,
@@ -150,6 +156,7 @@ impl FlowAct {
     ) -> Exit {
         let steps = verdict.steps.get(usize::from(packet.tx())..).unwrap_or_default();
         let first = verdict.steps.len() - steps.len();
+        let mut queue = last_queue(&verdict.steps[..first]);
         for (offset, step) in steps.iter().enumerate() {
             let is_last = offset + 1 == steps.len();
             let way = match step {
@@ -159,6 +166,10 @@ impl FlowAct {
                     None => continue,
                 },
                 Step::Normal => Way::Normal,
+                Step::Queue(number) => {
+                    queue = *number;
+                    continue;
+                }
                 other => {
                     if let Some(exit) = self.change(&mut packet, other, at, is_last, context) {
                         return exit;
@@ -167,6 +178,9 @@ impl FlowAct {
                 }
             };
             if is_last {
+                if let Some(queue) = queue {
+                    packet.set_queue(queue, context.now_tsc);
+                }
                 return self.leave(packet, way, at);
             }
             if context.room() == 0 {
@@ -174,7 +188,11 @@ impl FlowAct {
                 return Exit::Again;
             }
             let Some(copy) = context.cache.copy_of(packet.header()) else { return Exit::NoBuffer };
-            if let Ok(copy) = context.emit(copy, packet.rx(), at.exit(way)) {
+            let now_tsc = context.now_tsc;
+            if let Ok(mut copy) = context.emit(copy, packet.rx(), at.exit(way)) {
+                if let Some(queue) = queue {
+                    copy.set_queue(queue, now_tsc);
+                }
                 self.leave(copy, way, at);
             }
         }

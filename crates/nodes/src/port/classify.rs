@@ -8,7 +8,7 @@
 //! Nothing here is an error: what cannot be read is not known, and filters that ask for it do not
 //! fit.
 
-use sched::{ClassId, Fields, Filter, Packet, classify};
+use sched::{ClassId, Fields, Filter, Packet, first_of};
 use std::net::IpAddr;
 use wire::ethernet::ethertype;
 use wire::ip::ecn::CE;
@@ -27,6 +27,8 @@ pub struct Classifier {
     filters: Vec<Filter>,
     /// Some filter asks for the bridge or VRF.
     by_domain: bool,
+    /// Some filter asks for the queue.
+    by_queue: bool,
 }
 
 /// What a packet was forwarded in, by name; empty where it was in none.
@@ -53,19 +55,25 @@ impl Classifier {
     pub fn new(filters: Vec<Filter>) -> Self {
         let by_domain =
             filters.iter().any(|filter| filter.bridge.is_some() || filter.vrf.is_some());
-        Self { filters, by_domain }
+        let by_queue = filters.iter().any(|filter| filter.queue.is_some());
+        Self { filters, by_domain, by_queue }
     }
 
     /// What a scheduler is told of `frame`; `forwarded_in` tells the bridge and the
-    /// VRF, where a filter asks for them.
+    /// VRF, `queue` the queue that flows chose, where a filter asks for them. With it the code
+    /// point that the frame is to leave with, where the filter that takes it says one.
     pub fn describe<'a>(
         &self,
         frame: &[u8],
         forwarded_in: impl FnOnce() -> ForwardedIn<'a>,
-    ) -> Packet<()> {
+        queue: impl FnOnce() -> Option<u32>,
+    ) -> (Packet<()>, Option<u8>) {
         let mut fields = Fields::default();
         if self.by_domain {
             ForwardedIn { bridge: fields.bridge, vrf: fields.vrf } = forwarded_in();
+        }
+        if self.by_queue {
+            fields.queue = queue();
         }
         let walk = vlan::walk(frame);
         if let Some(walk) = &walk {
@@ -77,17 +85,16 @@ impl Classifier {
         if found.is_none() {
             fields.flow_hash = frame.iter().take(12).fold(0, |hash, &byte| mix(hash, byte.into()));
         }
-        Packet {
+        let taken = first_of(&self.filters, &fields);
+        let packet = Packet {
             handle: (),
             length_bytes: u32::try_from(frame.len()).unwrap_or(u32::MAX),
             flow_hash: fields.flow_hash,
-            class: match self.filters[..] {
-                [] => ClassId::NONE,
-                _ => classify(&self.filters, &fields),
-            },
+            class: taken.map_or(ClassId::NONE, |filter| filter.class),
             priority: fields.priority,
             ecn_capable: found.is_some_and(|ecn| ecn != 0),
-        }
+        };
+        (packet, taken.and_then(|filter| filter.set_dscp))
     }
 }
 
@@ -191,7 +198,7 @@ mod tests {
         let class = ClassId::new(1, 1);
         let forwarded_in = || ForwardedIn { bridge: "blue", vrf: "office" };
         let classifier = Classifier::new(vec![Filter { class, ..filter }]);
-        let found = classifier.describe(frame, forwarded_in);
+        let (found, _) = classifier.describe(frame, forwarded_in, || Some(3));
         (found.class == class, found)
     }
 
@@ -241,6 +248,16 @@ mod tests {
         assert!(fits(bridge("blue"), &frame().build()) && !fits(bridge("red"), &frame().build()));
         let vrf = |name: &str| Filter { vrf: Some(name.into()), ..Filter::default() };
         assert!(fits(vrf("office"), &frame().build()) && !fits(vrf("blue"), &frame().build()));
+    }
+
+    #[test]
+    fn filters_see_the_queue_that_flows_chose_and_say_a_code_point() {
+        let queue = |queue| Filter { queue: Some(queue), ..Filter::default() };
+        assert!(fits(queue(3), &frame().build()) && !fits(queue(0), &frame().build()));
+        let marking = Filter { set_dscp: Some(46), ..queue(3) };
+        let classifier = Classifier::new(vec![marking]);
+        let told = |queue| classifier.describe(&frame().build(), Default::default, || queue).1;
+        assert_eq!((told(Some(3)), told(None)), (Some(46), None));
     }
 
     #[test]

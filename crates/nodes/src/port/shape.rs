@@ -15,13 +15,14 @@
 mod time;
 
 use self::time::{Clock, Due, STEP_NS};
-use crate::port::{ForwardedIn, mark_congestion};
+use crate::filter::Mark;
+use crate::port::{Classifier, ForwardedIn, mark_congestion};
 use crate::tables::{
     HandOver, Interface, Interfaces, Leftover, Link, Outcome, Setup, ShapeLetter, ShapeLetters,
     Shaper, WorkerCounters,
 };
 use graph::{Context, ExitIndex, Exits, Node, Published, Role};
-use packet::{Frame, Left, Offered, PacketBuf, Released, VECTOR};
+use packet::{Frame, Left, Offered, PacketBuf, PacketView, Released, VECTOR};
 use sched::{Burst, DropReason, Replaced, WaitingRoom};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -161,6 +162,7 @@ impl Shape {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
+        let now_tsc = context.now_tsc;
         let Self { owned, handing, owed, counters, .. } = self;
         exits.each(frame, |packet| {
             let row = interfaces.get(packet.tx());
@@ -172,7 +174,7 @@ impl Shape {
                 if !shaper.share.take(1) {
                     return Exit::NoBuffers.into();
                 }
-                let facts = shaper.classifier.describe(packet.header(), forwarded_in);
+                let facts = describe(&shaper.classifier, packet, forwarded_in, now_tsc);
                 if let Some(packet) = packet.take() {
                     let offered = Offered::new(packet, facts);
                     let time_ns = due.resume(now_ns);
@@ -181,7 +183,7 @@ impl Shape {
                 }
             }
             if let Some(way) = handing.iter_mut().find(|way| way.to.port == port) {
-                let facts = way.to.classifier.describe(packet.header(), forwarded_in);
+                let facts = describe(&way.to.classifier, packet, forwarded_in, now_tsc);
                 if let Some(taken) = packet.take() {
                     if let Err(refused) = way.to.ring.push(Offered::new(taken, facts)) {
                         packet.put_back(refused.into_packet());
@@ -360,6 +362,21 @@ fn emit(
 /// Where a scheduler's drops go: each leaves by its reason's exit when there is room.
 fn drops_to(owed: &mut VecDeque<(PacketBuf, Exit)>) -> impl FnMut(Left) {
     |left| owed.push_back((left.packet, left.reason.into()))
+}
+
+/// What the scheduler is told of a packet, which is marked if the filter that takes it says so.
+fn describe<'a>(
+    classifier: &Classifier,
+    packet: &mut PacketView<'_>,
+    forwarded_in: impl FnOnce() -> ForwardedIn<'a>,
+    now_tsc: u64,
+) -> sched::Packet<()> {
+    let queue = || packet.queue(now_tsc);
+    let (facts, dscp) = classifier.describe(packet.header(), forwarded_in, queue);
+    if dscp.is_some() {
+        Mark { dscp, pcp: None }.write(packet.header_mut(), false);
+    }
+    facts
 }
 
 /// The bridge and the VRF that a packet was forwarded in: those of the interface it leaves by, else

@@ -57,6 +57,10 @@ filter_fields! {
     bridge: String as "lan",
     /// The VRF that it was routed in
     vrf: String as "red",
+    /// The queue that flows of a bridge chose for it
+    queue: u32 as "2",
+    /// What this filter takes leaves with this code point
+    set_dscp: u8 as "46",
     /// The flow's hash modulo this is `hash_value`
     hash_modulus: u32 as "4",
     /// See `hash_modulus`
