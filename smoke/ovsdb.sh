@@ -15,6 +15,23 @@ until_true pings "$a" 10.0.9.100
 ovs-ofctl show "unix:$work/br0.mgmt" | has '7(v2)'
 counted() { [ "$(vs get Interface v1 statistics:rx_packets)" -ge 6 ]; }
 until_true counted
+
+# ovs-appctl, as it is typed: it finds us by the file with our number.
+export OVS_RUNDIR="$work"
+until_true ovs-appctl version
+ovs-appctl version | has 'volley ovs'
+ovs-appctl ofproto/list | has -x br0
+ovs-appctl dpif/show | has '    v2 7/7: (system)'
+ovs-appctl fdb/show br0 | has -E '^    7     0  [0-9a-f:]{17} +[0-9]+$'
+ovs-appctl fdb/flush br0 | has 'table successfully flushed'
+! ovs-appctl fdb/show br0 | has -E '^    7 ' || exit 1
+ovs-appctl coverage/show | has -E '^flow-upcall/act .* total: [1-9]'
+ends 2 ovs-appctl nosuch 2>"$work/told"
+has '"nosuch" is not a valid command (use "list-commands" to see a list of valid commands)' "$work/told"
+ends 2 ovs-appctl fdb/show 2>"$work/told"
+has '"fdb/show" command requires at least 1 arguments' "$work/told"
+ends 2 ovs-appctl -t "$work"/ovs-vswitchd.*.ctl fdb/show br1 2>"$work/told"
+has 'no such bridge' "$work/told"
 vs add-port br0 nosuch 2>"$work/told" || true
 has "could not open network device nosuch (No such device)" "$work/told"
 column Interface nosuch ofport -1

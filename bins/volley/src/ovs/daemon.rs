@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use ovsdb::{Fault, Session, Target};
 use serde_json::{Value, json};
 
+use super::appctl::Appctl;
 use super::make::{Broken, Maker};
 use super::router::Router;
 use super::say;
@@ -93,12 +94,13 @@ pub(super) fn run<R: Router>(
     target: &Target,
     folder: &Path,
     mut maker: Maker<R>,
+    mut appctl: Appctl,
 ) -> Result<(), CliError> {
     let (mut waits, mut log) = (WAITS.iter().copied(), Log::default());
     let mut wait = 0;
     loop {
-        let ended =
-            serve(target, folder, &mut maker, &mut log, &mut || waits = WAITS.iter().copied());
+        let mut begun = || waits = WAITS.iter().copied();
+        let ended = serve(target, folder, &mut maker, &mut appctl, &mut log, &mut begun);
         if let Err(error) = ended {
             log.tell("database", &BTreeSet::from([format!("{target}: {error}")]));
         }
@@ -112,6 +114,7 @@ fn serve<R: Router>(
     target: &Target,
     folder: &Path,
     maker: &mut Maker<R>,
+    appctl: &mut Appctl,
     log: &mut Log,
     begun: &mut dyn FnMut(),
 ) -> Result<(), Fault> {
@@ -143,6 +146,7 @@ fn serve<R: Router>(
         if !session.has_lock() {
             continue;
         }
+        log.tell("ovs-appctl", &appctl.listen().err().into_iter().collect());
         let devices = devices();
         let wanted = wanted(session.rows(), &Machine { folder, devices: &devices });
         let outcome = match maker.make(&wanted) {
@@ -158,6 +162,7 @@ fn serve<R: Router>(
         if counts {
             next_count = Instant::now() + COUNT;
         }
+        appctl.learn(session.rows(), &wanted, counts);
         let told = told::columns(session.rows(), &wanted, &outcome, counts);
         let mut changes = told.changes(session.rows(), |table, column| schema.has(table, column));
         if !changes.is_empty() {

@@ -9,6 +9,7 @@
 //! It, the router and the devices are in one network namespace. What it has made is written down,
 //! so that it takes nothing away that is somebody else's.
 
+mod appctl;
 mod daemon;
 mod made;
 mod make;
@@ -22,6 +23,7 @@ mod wanted;
 mod tests;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueHint};
 
@@ -29,6 +31,8 @@ use crate::error::CliError;
 use crate::kept::Kept;
 use crate::session::Session;
 
+/// How long the router may take for what is asked beside.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// What it has made outlives it.
 const STATE: &str = "/var/lib/volley/ovs.json";
 /// Where Open vSwitch's programs have their sockets.
@@ -58,7 +62,8 @@ pub(crate) fn run(session: &Session, args: &Ovs) -> Result<(), CliError> {
         .map_err(|error| CliError::Usage(format!("error: {error}\n")))?;
     let router = router::Api::new(session.client.socket())?;
     let made = make::Maker::new(router, Kept::load(&args.state)?);
-    daemon::run(&target, &args.folder, made)
+    let appctl = appctl::Appctl::new(session.client.beside(PATIENCE)?, args.folder.clone());
+    daemon::run(&target, &args.folder, made, appctl)
 }
 
 /// Tells whoever reads the log.

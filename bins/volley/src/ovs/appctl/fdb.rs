@@ -1,0 +1,83 @@
+//! Stations of bridges.
+
+use control::view::{Fields, StationFlush, Stations, StationsFlush};
+
+use super::super::wanted::LOCAL;
+use super::command::{Asked, Said};
+use super::known::KnownBridge;
+
+const NO_BRIDGE: &str = "no such bridge\n";
+
+/// Who is behind which port.
+pub(super) fn show(asked: &Asked<'_>) -> Said {
+    let mut rows = Vec::new();
+    {
+        let parts: Vec<(String, u16)> = {
+            let known = asked.known();
+            let bridge = known.bridges.get(&asked.words[0]).ok_or(NO_BRIDGE)?;
+            bridge.parts.iter().map(|(part, vlan)| (part.clone(), *vlan)).collect()
+        };
+        for (part, vlan) in parts {
+            let shown: Stations = asked.view(&format!("/v1/stations?bridge={part}"))?;
+            rows.extend(shown.stations.into_iter().map(|station| (station.age_s, vlan, station)));
+        }
+    }
+    rows.sort();
+    let known = asked.known();
+    let bridge = known.bridges.get(&asked.words[0]).ok_or(NO_BRIDGE)?;
+    let mut text = " port  VLAN  MAC                Age\n".to_owned();
+    for (age_s, vlan, station) in rows {
+        let port = number_of(bridge, &station.port);
+        let age = if station.is_static { "static".to_owned() } else { format!("{age_s:3}") };
+        text.push_str(&format!("{port:>5}  {vlan:4}  {}  {age}\n", station.mac));
+    }
+    Ok(text)
+}
+
+/// The number of a port, or of what it is a part of.
+fn number_of(bridge: &KnownBridge, port: &str) -> String {
+    let is_it = |name: &str| {
+        port == name || port.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
+    };
+    let found = bridge.ports.iter().find(|(_, it)| is_it(&it.name));
+    match found {
+        Some((&LOCAL, _)) => "LOCAL".to_owned(),
+        Some((number, _)) => number.to_string(),
+        None => "?".to_owned(),
+    }
+}
+
+/// Forgets them.
+pub(super) fn flush(asked: &Asked<'_>) -> Said {
+    let parts: Vec<String> = {
+        let known = asked.known();
+        match asked.words.first() {
+            Some(name) => {
+                let bridge = known.bridges.get(name).ok_or(NO_BRIDGE)?;
+                bridge.parts.keys().cloned().collect()
+            }
+            None => known.bridges.values().flat_map(|it| it.parts.keys().cloned()).collect(),
+        }
+    };
+    for part in parts {
+        let which = StationFlush { bridge: Some(part), port: None };
+        let done = asked.client.make::<StationsFlush>(Fields(which));
+        done.map_err(|error| format!("{error}\n"))?;
+    }
+    Ok("table successfully flushed\n".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::known::KnownPort;
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_trunk_has_the_trunks_number() {
+        let port = |name: &str| KnownPort { name: name.to_owned(), ..KnownPort::default() };
+        let ports = [(LOCAL, port("br0")), (3, port("t")), (4, port("t1"))];
+        let bridge = KnownBridge { ports: ports.into(), ..KnownBridge::default() };
+        let told = ["br0", "t", "t.10", "t1", "t1.10", "x"].map(|name| number_of(&bridge, name));
+        assert_eq!(told, ["LOCAL", "3", "3", "4", "4", "?"]);
+    }
+}
