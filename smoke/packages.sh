@@ -32,6 +32,17 @@ tar -tzf "$work"/packages/volley-*.tar.gz | sed 's|^\./||; s|/$||' | sort >"$wor
 for package in "$work"/packages/*.deb; do dpkg-deb -c "$package" | awk '{ sub("^./", "", $6); sub("/$", "", $6); print $6 }'; done | sort -u >"$work/packages.list"
 diff "$work/packages.list" "$work/archive.list"
 
+# What they are made of is told: every crate of the lock file that is linked, none that tests or builds need alone, and DPDK.
+bill=$bare/usr/share/doc/volley/volley.cdx.json
+cmp "$bill" "$work"/packages/volley-*.cdx.json
+jq -e '.bomFormat == "CycloneDX" and ([.components[]."bom-ref"] | length == (unique | length))
+    and ([.dependencies[].dependsOn[]?] - [.components[]."bom-ref"] == [])
+    and ([.components[].name] | contains(["volleyd", "router", "tokio", "librte-eal23"]) and (index("proptest") == null))
+    and all(.components[] | select(.purl | startswith("pkg:cargo/")); .licenses[0].expression != null)' "$bill" >/dev/null || { echo "the bill is wrong"; exit 1; }
+(cd "$root" && cargo tree --offline --locked -p volley -p volleyd -p volley-lab -e normal --prefix none --format '{p}' 2>/dev/null) |
+    awk 'NF { print $1, substr($2, 2) }' | sort -u >"$work/crates.list"
+jq -r '.components[] | select(.purl | startswith("pkg:cargo/")) | "\(.name) \(.version)"' "$bill" | sort -u | diff "$work/crates.list" -
+
 hosts
 unit=$bare/lib/systemd/system/volley.service
 # There is no systemd in there that could have that target.

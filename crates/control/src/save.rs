@@ -1,13 +1,14 @@
 //! Writes the configuration to its file: the new text whole or the old one untouched.
 //!
 //! What stood there before is kept beside it as `FILE~`. Of a file that reads as a configuration
-//! only what changed is written anew; of any other the comment at its head is kept in place.
+//! only what changed is written anew; of any other, and of one of an older version, the comment at
+//! its head is kept in place. What is written says its version.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::amend::amend;
-use crate::config::{Config, Host, Source, parse, render};
+use crate::config::{Config, Host, Source, parse, render, version};
 
 /// Writes `config` to `path`; returns the backup of what was there, if anything had to change. A
 /// link in its place is refused: whoever put it there might mean another file.
@@ -18,15 +19,17 @@ pub fn save(config: &Config, path: &Path) -> io::Result<Option<PathBuf>> {
         Err(error) => return Err(error),
     };
     let Some((before, like)) = before else {
-        rights::write_whole(path, &render(config), None)?;
+        rights::write_whole(path, &version::written(render(config)), None)?;
         return Ok(None);
     };
-    let said = parse(&Source::new("", before.as_str()), &Host::any());
-    if said.as_ref() == Ok(config) {
+    let is_current = version::is_current(&before);
+    let said = parse(&Source::new("", before.as_str()), &Host::any()).ok().filter(|_| is_current);
+    if said.as_ref() == Some(config) {
         return Ok(None);
     }
-    let amended = said.ok().and_then(|said| amend(&before, &said, config));
+    let amended = said.and_then(|said| amend(&before, &said, config));
     let text = amended.unwrap_or_else(|| format!("{}{}", head_comment(&before), render(config)));
+    let text = version::written(text);
     let kept = beside(path, "~");
     rights::write_whole(&kept, &before, Some(&like))?;
     rights::write_whole(path, &text, Some(&like))?;
@@ -74,7 +77,7 @@ mod tests {
         let backup = save(&new, &path).unwrap().unwrap();
         assert_eq!(fs::read_to_string(backup).unwrap(), old);
         let text = fs::read_to_string(&path).unwrap();
-        assert_eq!(text, "# My router.\n\n[port.p1]\nkind = \"memory\"\n");
+        assert_eq!(text, "# My router.\n\nversion = 1\n\n[port.p1]\nkind = \"memory\"\n");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
         fs::remove_dir_all(folder).unwrap();
     }

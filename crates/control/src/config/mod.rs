@@ -38,6 +38,7 @@ pub mod table;
 mod toml_text;
 pub mod usual;
 pub mod value;
+pub mod version;
 pub mod words;
 pub mod write;
 
@@ -65,14 +66,15 @@ pub fn parse(source: &Source, host: &Host) -> Result<Config, Problems> {
 /// The same, with what it had better not say.
 pub fn parse_and_warn(source: &Source, host: &Host) -> Result<(Config, Warnings), Problems> {
     let mut report = Report::default();
-    let (root, faults) = DeTable::parse_recoverable(&source.text);
+    let (mut root, faults) = DeTable::parse_recoverable(&source.text);
     for fault in faults {
         let mut problem = Problem::new("", fault.message().trim_end());
         problem.span = fault.span();
         report.push(problem);
     }
-    // A file with broken syntax reads as something its author did not mean: no more is said of it.
-    if !report.is_empty() {
+    // A file with broken syntax, or of a version to come, reads as something its author did not
+    // mean: no more is said of it.
+    if !report.is_empty() || version::bring_up(root.get_mut(), &mut report).is_none() {
         return Ok((Config::default(), report.into_result(source)?));
     }
     let mut whether = Report::whether();

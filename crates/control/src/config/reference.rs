@@ -13,6 +13,7 @@ use super::objects::{Config, described};
 use super::render;
 use super::report::Problems;
 use super::source::Source;
+use super::version;
 use super::words::with_words;
 
 /// The objects that the reference shows.
@@ -28,7 +29,10 @@ const HEAD: &str = "\
 pub fn text() -> Result<String, Problems> {
     let config = edit(&Config::default(), &Source::new("reference", SCENE), &Host::any())?;
     let known = described();
-    let mut text = HEAD.to_owned();
+    let mut text = format!(
+        "{HEAD}\nversion = {}  # the form of this file, which later routers know it by [default 1]\n",
+        version::CURRENT
+    );
     let mut shown = HashSet::new();
     let written = render(&config);
     let sections: Vec<&str> = written.split("\n\n").collect();

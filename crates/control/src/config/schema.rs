@@ -11,11 +11,22 @@ use super::info::{Described, Info, Stands};
 use super::objects::described;
 use super::reference::example;
 use super::toml_text::of_toml;
+use super::version;
 
 /// The schema of the whole configuration.
 pub fn schema() -> Value {
     let all = described();
     let mut sections = Map::new();
+    sections.insert(
+        version::KEY.to_owned(),
+        json!({
+            "description": "The form that the file is written in; 1 when left out",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": version::CURRENT,
+            "default": 1,
+        }),
+    );
     for section in all.iter().filter(|it| !it.path.contains('.')) {
         let mut of_row = row(section);
         for part in &all {
