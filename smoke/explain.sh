@@ -39,11 +39,11 @@ dns=(in p1 ip src 10.0.1.2 dst 10.0.2.2 ttl 9 dscp 46 / udp sport 7 dport 53 / d
 [ "$(told "${dns[@]}" | jq -r .outcome)" = "sent by p2" ] || { told "${dns[@]}"; fail "it is not sent"; }
 decided ip4-lookup route "${dns[@]}" | has '10.0.2.2: connected 10.0.2.0/24' || fail "another route: $(decided ip4-lookup route "${dns[@]}")"
 decided ip4-rewrite 'next hop' "${dns[@]}" | has '10.0.2.2 at .* out of p2' || fail "another next hop"
-decided acl-output rule "${dns[@]}" | has 'number 1, .*"permit"' || fail "another rule: $(decided acl-output rule "${dns[@]}")"
+decided acl-output rule "${dns[@]}" | has 'number 0, .*"permit"' || fail "another rule: $(decided acl-output rule "${dns[@]}")"
 decided shape class "${dns[@]}" | has 'htb 1: > class 1:10' || fail "another class: $(decided shape class "${dns[@]}")"
 decided shape class in p1 ip dst 10.0.2.2 / udp dport 53 | has 'class 1:30' || fail "the default class is another"
 is '.outcome == "dropped by acl-output: denied"' in p1 ip dst 10.0.2.2 / udp dport 99
-decided acl-output rule in p1 ip dst 10.0.2.2 / udp dport 99 | has 'number 2, .*"deny"' || fail "another rule denies"
+decided acl-output rule in p1 ip dst 10.0.2.2 / udp dport 99 | has 'number 1, .*"deny"' || fail "another rule denies"
 is '.walks[0].steps | any(.node == "icmp4-error")' in p1 ip src 10.0.1.2 dst 10.0.2.2 ttl 1 / udp
 is '.sent[0].port == "p1" and (.sent[0].packet | test("time exceeded"))' in p1 ip src 10.0.1.2 dst 10.0.2.2 ttl 1 / udp
 is '.brings_about[0] | test("asks who has 10.0.2.77 on p2")' in p1 ip dst 10.0.2.77

@@ -32,15 +32,16 @@ def differs(expected, printed):
     return None if skip or not printed else f"printed, and not expected: {printed[0]}"
 
 
-page, volley = sys.argv[1:]
-samples = re.findall(r"^```\n(\$ volley .*?)^```", open(page).read(), re.M | re.S)
-commands = [part for sample in samples for part in re.split(r"^\$ ", sample, flags=re.M) if part]
-assert len(commands) > 5, f"{len(commands)} commands in {page}: is it README.md?"
-for command in commands:
-    line, *expected = command.strip().split("\n")
-    words = shlex.split(line, comments=True)[1:]
-    ran = subprocess.run([volley, *words], capture_output=True, text=True)
-    assert ran.returncode == 0, f"volley {words}: {ran.stderr}"
-    wrong = expected and differs(expected, ran.stdout.splitlines())
-    assert not wrong, f"$ {line}\n{wrong}"
-    time.sleep(0.3)  # what was changed or asked for shows in what is seen next
+if __name__ == "__main__":
+    page, volley = sys.argv[1:]
+    samples = re.findall(r"^```\n(\$ volley .*?)^```", open(page).read(), re.M | re.S)
+    commands = [part for sample in samples for part in re.split(r"^\$ ", sample, flags=re.M) if part]
+    assert len(commands) > 5, f"{len(commands)} commands in {page}: is it README.md?"
+    for command in commands:
+        line, *expected = command.strip().split("\n")
+        words = shlex.split(line, comments=True)[1:]
+        ran = subprocess.run([volley, *words], capture_output=True, text=True)
+        assert ran.returncode == 0, f"volley {words}: {ran.stderr}"
+        wrong = expected and differs(expected, ran.stdout.splitlines())
+        assert not wrong, f"$ {line}\n{wrong}"
+        time.sleep(0.3)  # what was changed or asked for shows in what is seen next

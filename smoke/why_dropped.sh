@@ -23,7 +23,7 @@ denied() {
         jq -e '.[0] | .reason == "denied" and .packets == 1 and (.last | length) == 1 and .last[0].port == "p1" and (.last[0].detail | test("10.0.1.2 > 10.0.2.2 .*> 99 len 1"))' >/dev/null
 }
 until_true denied || fail "kept: $(why)"
-ctl router why-dropped | has -P '^acl-output denied  1 packets: The access list' || { ctl router why-dropped; fail "no reason to read"; }
+ctl router why-dropped | has -P '^acl-output denied  1 packet: The access list' || { ctl router why-dropped; fail "no reason to read"; }
 ctl router why-dropped | has -P '^  [0-9.]+ s ago  from p1  .* bytes  IPv4 10.0.1.2 > 10.0.2.2' || { ctl router why-dropped; fail "no packet to read"; }
 
 # Of very many those that come last, never more than four a worker, while all are counted.

@@ -72,7 +72,7 @@ impl View for WhyDropped {
         let mut text = String::new();
         for Self { node, reason, meaning, help, packets, last } in reasons {
             let head = style.bold(&format!("{node} {reason}"));
-            text += &format!("{head}  {packets} packets: {meaning}\n  help: {help}\n");
+            text += &format!("{head}  {}: {meaning}\n  help: {help}\n", counted(*packets));
             for packet in last {
                 let to = packet.to.as_ref().map(|port| format!(" to {port}"));
                 let port = packet.port.as_deref().unwrap_or("the router");
@@ -89,6 +89,11 @@ impl View for WhyDropped {
     }
 }
 
+/// How many, as a person says it.
+fn counted(packets: u64) -> String {
+    format!("{packets} packet{}", if packets == 1 { "" } else { "s" })
+}
+
 /// How long ago, as a person says it.
 fn ago(age_ms: u64) -> String {
     match age_ms {
@@ -101,7 +106,12 @@ fn ago(age_ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::ago;
+    use super::{ago, counted};
+
+    #[test]
+    fn one_packet_is_no_packets() {
+        assert_eq!([0, 1, 2].map(counted), ["0 packets", "1 packet", "2 packets"]);
+    }
 
     #[test]
     fn times_are_told_as_exactly_as_anybody_wants() {

@@ -149,13 +149,13 @@ impl AccessLists {
         Some(self.made_as(access)?.0.to_string())
     }
 
-    /// The list's name, and the rule that a verdict is of, as it is configured.
+    /// The list's name, and the rule that a verdict is of, with its number as `show acl` has it.
     pub(crate) fn rule(&self, access: &Access, verdict: Verdict) -> Option<(String, String)> {
         let (name, made) = self.made_as(access)?;
         let rule = match verdict.number() {
             Some(number) => {
                 let rule = made.config.rules.get(number as usize)?;
-                format!("number {}, {rule}", number + 1)
+                format!("number {number}, {rule}")
             }
             None if verdict.is_permitted() => "none fits: permitted by default".to_owned(),
             None => "none fits: denied by default".to_owned(),

@@ -4,6 +4,7 @@ mod bulk;
 mod contributing;
 mod document;
 mod events;
+mod metrics_page;
 mod requests;
 mod rights;
 mod sockets;
