@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick graph map yang doc clean
+.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick graph map yang site site-check doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,12 @@ map: ## Writes the map of the crates in ARCHITECTURE.md from their manifests
 
 yang: ## Writes the searches of the lab into its YANG module
 	cargo run --quiet -p lab-trial --example yang_searches yang/*.yang
+
+site: ## Builds the documentation site into target/site, by mdBook and the programs that are built
+	scripts/site
+
+site-check: ## Looks whether every page is in the site, and every link leads somewhere; needs no mdBook
+	scripts/site --check
 
 doc: ## Builds the documentation of all crates
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

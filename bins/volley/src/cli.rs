@@ -104,6 +104,9 @@ pub(crate) enum Noun {
     },
     /// Write the manual pages, one a command
     Manual {
+        /// As pages of the documentation site: commands, and fields of the configuration
+        #[arg(long)]
+        markdown: bool,
         /// The folder; it is made
         #[arg(value_hint = ValueHint::DirPath)]
         folder: PathBuf,

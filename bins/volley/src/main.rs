@@ -35,6 +35,7 @@ mod ovs;
 mod ping;
 mod printable;
 mod qos;
+mod reference;
 mod run;
 mod session;
 mod shell;

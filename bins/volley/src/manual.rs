@@ -7,9 +7,13 @@ use clap::Command;
 
 use crate::cli;
 use crate::error::CliError;
+use crate::reference;
 
-/// Writes them into a folder, which is made.
-pub(crate) fn write(folder: &Path) -> Result<(), CliError> {
+/// Writes them into a folder, which is made, or what the site has of the same grammar.
+pub(crate) fn write(folder: &Path, markdown: bool) -> Result<(), CliError> {
+    if markdown {
+        return reference::write(folder, &pages());
+    }
     let write = || {
         fs::create_dir_all(folder)?;
         clap_mangen::generate_to(pages(), folder)

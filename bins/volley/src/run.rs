@@ -75,6 +75,6 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Complete { words }) => {
             complete::print(session.output, &cli.global.socket, &words)
         }
-        Some(Noun::Manual { folder }) => manual::write(&folder),
+        Some(Noun::Manual { markdown, folder }) => manual::write(&folder, markdown),
     }
 }
