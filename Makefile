@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build packages demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick graph map yang site site-check doc clean
+.PHONY: help setup build packages image demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick graph map yang site site-check doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,6 +14,9 @@ build: ## Builds volleyd, volley and volley-lab, optimised, into target/release
 
 packages: ## Packs the optimised programs into target/packages: .deb of this machine's Debian or Ubuntu, and an archive
 	scripts/packages
+
+image: ## Makes an OCI image of the optimised programs, target/packages/volley-VERSION.oci.tar, without a network
+	scripts/image
 
 demo: ## Shows the router between two hosts in network namespaces
 	scripts/demo.sh

@@ -71,11 +71,16 @@ all_is_gone() {
         ! ip -n "$r" -o link | has ': d[kcg]-' && [ "$(jq -c '[.networks, .endpoints, .doomed | length] | add' "$work/state/docker.json")" = 0 ]
 }
 
-ip netns add "$r"
-ip -n "$r" link set lo up
-printf '[workers]\ncount = 1\n[memory]\nbuffers = 8192\n' >"$work/router.toml"
-router router
-router=${daemons[-1]}
-plugin
+if [ ! -e "/run/netns/$r" ]; then
+    ip netns add "$r"
+    ip -n "$r" link set lo up
+fi
+# ENGINE_ALONE: without a router, its plugin, and an image for containers on its networks.
+if [ -z "${ENGINE_ALONE:-}" ]; then
+    printf '[workers]\ncount = 1\n[memory]\nbuffers = 8192\n' >"$work/router.toml"
+    router router
+    router=${daemons[-1]}
+    plugin
+fi
 engine_starts
-image
+[ -n "${ENGINE_ALONE:-}" ] || image
