@@ -14,6 +14,7 @@ link.bind(('eth0', 0))
 link.send(bytes.fromhex(sys.argv[1]).ljust(64, b'\\0'))" "$2"; }
 # passes FROM TO FRAME FILTER: a frame is seen there, by what tcpdump says of it.
 passes() {
+    rm -f "$work/dump"
     on "$2" timeout 10 tcpdump -n -e -i eth0 -c 1 "$4" >"$work/seen" 2>"$work/dump" &
     until_true has listening "$work/dump"
     send "$1" "$3"
@@ -34,11 +35,12 @@ until_true rate
 vs set queue "$(vs get qos "$(vs get port v2 qos)" queues:0)" other-config:max-rate=9000000 -- \
     add qos "$(vs get port v2 qos)" queues 1=@q1 -- --id=@q1 create queue other-config:max-rate=2000000 dscp=46 >/dev/null
 ovs-ofctl add-flow "unix:$work/br0.mgmt" 'priority=9,udp,tp_dst=7,actions=set_queue:1,NORMAL'
+rm -f "$work/dump"
 on "$b" timeout 10 tcpdump -n -v -i eth0 -c 2 udp port 7 or udp port 8 >"$work/seen" 2>"$work/dump" &
 until_true has listening "$work/dump"
 on "$a" bash -c 'echo one >/dev/udp/10.0.9.2/7; sleep 0.2; echo two >/dev/udp/10.0.9.2/8'
 wait $!
-has -c 'tos 0xb8' "$work/seen" | has -x 1
+[ "$(grep -c 'tos 0xb8' "$work/seen")" = 1 ] || { cat "$work/seen"; exit 1; }
 queued() { ctl router qos show v2 --statistics | grep -A1 'class htb 1:2 ' | has 'Sent [1-9]'; }
 until_true queued
 vs clear port v2 qos -- set Interface v1 ingress_policing_rate=1000

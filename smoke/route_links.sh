@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # IPv4 between two real hosts over each kind of Linux link: ping of all sizes, traceroute, TCP, UDP.
+# Two: of UDP at a rate a host that gets no processor loses what its socket cannot hold.
 . "$(dirname "$0")/lib.sh"
 kinds=${*:-af_packet af_xdp tap}
 

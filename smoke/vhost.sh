@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Two routers of ours over vhost and virtio_user: what the hosts behind them send arrives.
+# Two: of UDP at a rate a host that gets no processor loses what its socket cannot hold.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/chain.bash"
 hosts
