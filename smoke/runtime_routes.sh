@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # 10 000 routes come and go on the very paths of numbered packets that flow: none is lost.
+# Two: it counts packets lost while the machine is busy with a table.
 . "$(dirname "$0")/lib.sh"
 here=$(dirname "$0")
 hosts
