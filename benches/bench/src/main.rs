@@ -84,6 +84,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let scenario = all.iter().find(|it| it.name == name).ok_or("no scenario of that name")?;
         return instructions::count(scenario);
     }
+    if let Some(folder) = &arguments.vpp {
+        // A wrong folder is told before minutes are spent.
+        vpp::programs(folder)?;
+    }
     let wanted = |name: &str| arguments.only.as_deref().is_none_or(|only| name.contains(only));
     let mut scenarios = scenarios::all(arguments.data.as_deref());
     scenarios.retain(|scenario| wanted(scenario.name));

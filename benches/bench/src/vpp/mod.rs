@@ -122,6 +122,16 @@ pub(crate) fn in_turn(
     Ok(Some(InTurn::of(&all)))
 }
 
+/// `vpp` and `vppctl` of a folder.
+pub(crate) fn programs(folder: &Path) -> Result<[PathBuf; 2], RigError> {
+    let program = |name: &str| {
+        let there = [folder.join("bin").join(name), folder.join(name)];
+        let found = there.into_iter().find(|path| path.exists());
+        found.ok_or_else(|| format!("{} has no {name}, nor bin/{name}", folder.display()))
+    };
+    Ok([program("vpp")?, program("vppctl")?])
+}
+
 /// A VPP that has its job and its packets; it ends with this.
 struct Vpp {
     process: Child,
@@ -131,12 +141,7 @@ struct Vpp {
 
 impl Vpp {
     fn start(folder: &Path, core: usize, commands: &str, rig: &Rig) -> Result<Self, RigError> {
-        let program = |name: &str| {
-            let there = [folder.join("bin").join(name), folder.join(name)];
-            let found = there.into_iter().find(|path| path.exists());
-            found.ok_or_else(|| format!("{} has no {name}, nor bin/{name}", folder.display()))
-        };
-        let (program, vppctl) = (program("vpp")?, program("vppctl")?);
+        let [program, vppctl] = programs(folder)?;
         let work = std::env::temp_dir().join(format!("volley-bench-vpp-{}", std::process::id()));
         std::fs::create_dir_all(&work)?;
         write_pcap(&work.join("frames.pcap"), rig.frames())?;
