@@ -15,7 +15,7 @@ printf '#!/bin/sh\nwhile ! [ -e "%s/die" ]; do sleep 0.05; done; echo "out of lu
 chmod +x "$work"/*/*
 # scenario NAME LINK TRIAL SWEEP
 scenario() {
-    printf 'name = "%s"\ntitle = "Faults"\nabout = "As little as will do."\n[[function]]\nkind = "cross-connect"\n[link]\nkind = "%s"\n%s[measure]\nsearch = "max-rate"\ntrial_s = %s\n[campaign]\nrestarts = 1\n' \
+    printf 'name = "%s"\ntitle = "Faults"\nabout = "As little as will do."\n[[function]]\nkind = "cross-connect"\n[link]\nkind = "%s"\n%s[measure]\nsearch = "max-rate"\ntrial_s = %s\nrepetitions = 4\n[campaign]\nrestarts = 1\n' \
         "$1" "$2" "$4" "$3" >"$work/$1.toml"
 }
 lab() { before_others "$bin/volley-lab" run "$work/$1.toml" --devices "$2" --out "$work/$1" >"$work/$1.txt" 2>>"$work/progress.log"; }

@@ -6,7 +6,7 @@
 #   lab ── Intel 82540 03.0 ═ Intel 82540 05.0 ── device
 #
 # Not QEMU's 82574 (e1000e): now and then a frame that the driver had handed over never left it.
-# Alone: it keeps a processor busy by itself, with a virtual machine.
+# Two: it keeps a processor busy by itself, with a virtual machine.
 . "$(dirname "$0")/lib.sh"
 command -v dpdk-testpmd >/dev/null || skip "no testpmd"
 . "$root/smoke/guest.bash"

@@ -17,7 +17,7 @@ kind = "memif"
 [measure]
 search = "max-rate"
 trial_s = 2.0
-repetitions = 5
+repetitions = 4
 [campaign]
 restarts = 1
 EOF
