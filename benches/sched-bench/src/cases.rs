@@ -3,8 +3,8 @@
 
 use sched::units::{Rate, Size};
 use sched::{
-    ClassId, CodelShape, Config, Curve, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape,
-    SfqShape, Shape,
+    CakeShape, ClassId, CodelShape, Config, Curve, FqCodelShape, HfscClass, HfscShape, HtbClass,
+    HtbShape, SfqShape, Shape,
 };
 
 /// One row of the result.
@@ -108,6 +108,12 @@ fn hfsc(classes: u32) -> Shape {
 /// Every case, in the order of the result.
 pub(crate) fn all() -> Vec<Case> {
     let sfq = SfqShape { limit: LIMIT, flows: 65_408, divisor: 65_536, ..SfqShape::default() };
+    // A rate that the link does not come to, so that the clocks are counted too.
+    let cake = CakeShape {
+        bandwidth: Some(Rate(2 * LINK.0)),
+        memory_limit: Some(Size(u64::from(LIMIT) << 10)),
+        ..CakeShape::default()
+    };
     let fq_codel = FqCodelShape { limit: LIMIT, flows: 65_536, ..FqCodelShape::default() };
     let codel = CodelShape { limit: LIMIT, ..CodelShape::default() };
     let tbf = Shape::tbf(LINK, Size(100_000), Shape::pfifo(LIMIT));
@@ -118,6 +124,7 @@ pub(crate) fn all() -> Vec<Case> {
         .chain(flat("sfq", Some(60.0), Shape::Sfq(sfq)))
         .chain(flat("codel", Some(40.0), Shape::Codel(codel)))
         .chain(flat("fq_codel", Some(80.0), Shape::FqCodel(fq_codel)))
+        .chain(flat("cake", None, Shape::Cake(cake)))
         .chain(classful("htb", 90.0, htb))
         .chain(classful("hfsc", 140.0, hfsc))
         .chain(CLASSES.map(|classes| other("rte_sched", classes, Subject::RteSched)))

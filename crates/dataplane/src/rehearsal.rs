@@ -150,7 +150,7 @@ impl Rehearsal {
         let shaper = Shaper {
             port,
             scheduler: PacketScheduler::new(config)?,
-            classifier: Classifier::new(config.filters.clone()),
+            classifier: Classifier::of_scheduler(config),
             handed: Vec::new(),
             share: Share::default(),
             spent: false,

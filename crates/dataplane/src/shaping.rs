@@ -59,7 +59,7 @@ impl Dataplane {
         waiting: &mut Waiting<'_>,
     ) -> Result<Replaced, ShapingError> {
         let scheduler = PacketScheduler::new(config)?;
-        let classifier = Classifier::new(config.filters.clone());
+        let classifier = Classifier::of_scheduler(config);
         let owner = self.owner_of(port);
         let others = || (0..self.workers.len()).filter(|&worker| worker != owner);
         let (rings, handed): (Vec<_>, Vec<_>) = others().map(|_| hand_over(HANDED_PACKETS)).unzip();

@@ -50,6 +50,7 @@ const FIELDS: &[&[&str]] = &[
         r#"qos = { kind = "sfq" }"#,
         r#"qos = { kind = "tbf", rate = "100kbit", burst = "4kb", limit = "20kb" }"#,
         r#"qos = { kind = "codel" }"#,
+        r#"qos = { kind = "cake", bandwidth = "1mbit", tins = "diffserv4", ack_filter = true }"#,
         r#"qos = { kind = "pfifo", limit = 8 }"#,
         r#"qos = { kind = "htb", default = "1:2", class = [{ id = "1:1", rate = "1mbit" }, { id = "1:2", parent = "1:1", rate = "500kbit" }] }"#,
     ],

@@ -40,9 +40,7 @@ impl Offered {
     /// Of the facts, the handle is the packet's place.
     #[inline]
     pub fn new(packet: PacketBuf, facts: Packet<()>) -> Self {
-        let Packet { handle: (), length_bytes, flow_hash, class, priority, ecn_capable } = facts;
-        let handle = Token(packet.into_raw());
-        Self(Packet { handle, length_bytes, flow_hash, class, priority, ecn_capable })
+        Self(facts.of(Token(packet.into_raw())))
     }
 
     /// The packet again.

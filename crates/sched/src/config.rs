@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::filter::Filter;
-use crate::plan::Shape;
+use crate::plan::{Asks, Shape};
 use crate::units::{Rate, Size};
 
 /// A whole scheduler: its tree, its filters, its bounds.
@@ -46,6 +46,11 @@ fn default_memory_limit() -> Size {
 }
 
 impl Config {
+    /// What it asks of packets.
+    pub fn asks(&self) -> Asks {
+        self.root.asks()
+    }
+
     /// That discipline with the default bounds and no filters.
     pub fn of(root: Shape) -> Self {
         Self {

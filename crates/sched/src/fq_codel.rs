@@ -392,12 +392,22 @@ mod tests {
         fn offer(&mut self, flow: u32, length_bytes: u32) {
             let id = self.pool.take(&Packet::new(0, length_bytes, flow), 0).unwrap();
             let mut drop = |_| self.drops += 1;
-            let mut cx = Context { now_ns: 0, pool: &mut self.pool, drops: &mut drop };
+            let mut cx = Context {
+                now_ns: 0,
+                pool: &mut self.pool,
+                drops: &mut drop,
+                offer: Default::default(),
+            };
             self.fq.enqueue(&mut cx, id, ClassId::NONE);
         }
 
         fn take(&mut self) -> Option<u32> {
-            let mut cx = Context { now_ns: 0, pool: &mut self.pool, drops: &mut |_| {} };
+            let mut cx = Context {
+                now_ns: 0,
+                pool: &mut self.pool,
+                drops: &mut |_| {},
+                offer: Default::default(),
+            };
             let Step::Packet(id) = self.fq.dequeue(&mut cx) else { return None };
             let flow = self.pool.get(id).flow_hash;
             self.pool.free(id);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Root<T, D>                   the pool of packets, the packets given back, the public trait
-//!     └ D: Discipline            prio | sfq | codel | fq_codel | tbf | htb | hfsc        a FIFO alone: LoneFifo
+//!     └ D: Discipline            prio | sfq | codel | fq_codel | cake | tbf | htb | hfsc        a FIFO alone: LoneFifo
 //!         └ Child                any of this set
 //! ```
 
@@ -38,6 +38,7 @@ algorithms! {
     Sfq(crate::sfq::Sfq),
     Codel(crate::codel::Codel),
     FqCodel(crate::fq_codel::FqCodel),
+    Cake(crate::cake::Cake),
     Tbf(crate::tbf::Tbf),
     Htb(crate::htb::Htb),
     Hfsc(crate::hfsc::Hfsc),

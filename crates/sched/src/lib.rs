@@ -4,7 +4,7 @@
 //!   Config ─ build ─▶ Box<dyn Scheduler<T>>
 //!
 //!        enqueue(now, packet) ─▶ queued | dropped          ┌─ pfifo, bfifo, pfifo_fast, prio
-//!                                     │                    ├─ sfq, codel, fq_codel
+//!                                     │                    ├─ sfq, codel, fq_codel, cake
 //!        ┌────────────────────────────┴──────────┐         ├─ tbf
 //!        │  pool of slots   tree of disciplines  │ ◀───────┴─ htb, hfsc: trees of classes, any of these at the leaves
 //!        └────────────────────────────┬──────────┘
@@ -22,6 +22,7 @@
 
 mod agenda;
 mod build;
+mod cake;
 mod check;
 mod child;
 mod class_id;
@@ -75,8 +76,10 @@ pub mod units;
 mod waiting_room;
 mod warning;
 mod wheel;
+mod word;
 
 pub use build::build;
+pub use cake::{CakeShape, Isolation, Tins};
 pub use check::{check, warnings};
 pub use class_id::ClassId;
 pub use codel::CodelShape;
@@ -90,8 +93,8 @@ pub use hfsc::{HfscClass, HfscShape};
 pub use htb::{HtbClass, HtbShape};
 pub use link_layer::LinkLayer;
 pub use memory::{longest_queue, memory};
-pub use packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
-pub use plan::{ClassShape, Classes, Shape};
+pub use packet::{Burst, DropReason, Dropped, Drops, Hosts, Next, Offer, Packet, Sent, Verdict};
+pub use plan::{Asks, ClassShape, Classes, Shape};
 pub use pool::Backlog;
 pub use prio::{PfifoFastShape, PrioShape};
 pub use replace::{Replaced, replace, take_over};

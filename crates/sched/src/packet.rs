@@ -25,6 +25,29 @@ pub struct Packet<T> {
     pub priority: u8,
     /// Whether congestion may be signalled by a mark in place of a drop (RFC 3168).
     pub ecn_capable: bool,
+    /// The code point of differentiated services (RFC 2474).
+    pub code_point: u8,
+    /// What is told only to schedulers that ask for it.
+    pub offer: Offer,
+}
+
+/// What some schedulers ask of a packet beside: it is looked at when the packet is offered, and not
+/// kept with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Offer {
+    /// Whom it is from and to.
+    pub hosts: Hosts,
+    /// The number that a segment of TCP acknowledges, if it does nothing else.
+    pub pure_ack: Option<u32>,
+}
+
+/// Whom a packet is from and to, hashed: equal for the packets of one host. 0 where nobody told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Hosts {
+    /// The sender.
+    pub source: u32,
+    /// The receiver.
+    pub destination: u32,
 }
 
 impl<T> Packet<T> {
@@ -37,7 +60,18 @@ impl<T> Packet<T> {
             class: ClassId::NONE,
             priority: 0,
             ecn_capable: false,
+            code_point: 0,
+            offer: Offer::default(),
         }
+    }
+
+    /// The same of another handle.
+    #[inline]
+    pub fn of<U>(self, handle: U) -> Packet<U> {
+        let Self {
+            length_bytes, flow_hash, class, priority, ecn_capable, code_point, offer, ..
+        } = self;
+        Packet { handle, length_bytes, flow_hash, class, priority, ecn_capable, code_point, offer }
     }
 
     /// The same packet, put into `class` by a filter.
@@ -82,6 +116,8 @@ pub enum DropReason {
     NoClass,
     /// It is longer than a token bucket can ever hold tokens for.
     TooLong,
+    /// A later acknowledgement of the same flow says as much.
+    Acknowledged,
     /// The scheduler's pool of packets was used up.
     PoolExhausted,
 }
@@ -95,6 +131,7 @@ impl DropReason {
             Self::Delay => "delay",
             Self::NoClass => "no-class",
             Self::TooLong => "too-long",
+            Self::Acknowledged => "acknowledged",
             Self::PoolExhausted => "pool-exhausted",
         }
     }

@@ -17,6 +17,15 @@ use crate::settings::{Settings, Slot};
 use crate::units::{Rate, Size};
 use crate::{ClassId, Error, Warning};
 
+/// What of a packet has to be looked up for a scheduler.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Asks {
+    /// Whom it is from and to.
+    pub hosts: bool,
+    /// Whether it only acknowledges.
+    pub acks: bool,
+}
+
 /// A discipline's configuration.
 pub(crate) trait Plan: Settings {
     /// What stands under it; `None`: a FIFO by default.
@@ -67,6 +76,11 @@ pub(crate) trait Plan: Settings {
     /// Whether it may have packets and yet give none.
     fn holds_back(&self) -> bool {
         false
+    }
+
+    /// What it asks of packets beside what all are told.
+    fn asks(&self) -> Asks {
+        Asks::default()
     }
 
     /// Refuses what ranges of single settings cannot, and names its classes.
@@ -236,6 +250,8 @@ disciplines! {
     Codel(crate::codel::CodelShape),
     /// Fair queueing with controlled delay.
     FqCodel(crate::fq_codel::FqCodelShape),
+    /// A rate, tins by code point, fairness between hosts and their flows.
+    Cake(crate::cake::CakeShape),
     /// A token bucket.
     Tbf(crate::tbf::TbfShape),
     /// The hierarchical token bucket.
@@ -301,6 +317,13 @@ impl Shape {
         // Bands are numbered; what stands in a token bucket is its class 1.
         let minors = (1..).map(|minor| ClassId::new(handle.major(), minor));
         minors.zip(plan.leaves()).filter_map(|(id, leaf)| Some((id, leaf?))).collect()
+    }
+
+    /// What it, or what stands under it, asks of packets.
+    pub(crate) fn asks(&self) -> Asks {
+        let own = self.plan().asks();
+        let below = self.plan().leaves().into_iter().flatten().map(Self::asks);
+        below.fold(own, |all, it| Asks { hosts: all.hosts || it.hosts, acks: all.acks || it.acks })
     }
 
     /// A FIFO of so many packets.

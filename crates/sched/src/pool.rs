@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   slot (32 bytes, two to a cache line when T is 8 bytes)
-//!   | handle 8 | note 8 | flow_hash 4 | length_bytes 4 | next 4 | priority 1, ecn 1, mark 1, - 1 |
+//!   | handle 8 | note 8 | flow_hash 4 | length_bytes 4 | next 4 | priority 1, ecn 1, mark 1, DSCP 1 |
 //!
 //!   queue:  head ─▶ slot ─▶ slot ─▶ slot ◀─ tail
 //!   free:   head ─▶ slot ─▶ slot ─▶ slot ◀─ tail          freed to the front, or to the back
@@ -16,7 +16,7 @@
 
 use std::hint::select_unpredictable as select;
 
-use crate::packet::{DropReason, Dropped, Drops, Packet, Sent};
+use crate::packet::{DropReason, Dropped, Drops, Offer, Packet, Sent};
 use crate::prefetch::prefetch;
 
 /// Index of a slot in the pool.
@@ -42,6 +42,7 @@ pub(crate) struct Slot<T> {
     pub(crate) priority: u8,
     pub(crate) ecn_capable: bool,
     pub(crate) mark: bool,
+    pub(crate) code_point: u8,
 }
 
 /// Where a freed slot goes.
@@ -96,6 +97,7 @@ impl<T: Copy> Pool<T> {
         slot.priority = packet.priority;
         slot.ecn_capable = packet.ecn_capable;
         slot.mark = false;
+        slot.code_point = packet.code_point;
         Some(id)
     }
 
@@ -116,6 +118,7 @@ impl<T: Copy> Pool<T> {
             priority: packet.priority,
             ecn_capable: packet.ecn_capable,
             mark: false,
+            code_point: packet.code_point,
         });
         Some(SlotId(self.slots.len() as u32 - 1))
     }
@@ -135,6 +138,18 @@ impl<T: Copy> Pool<T> {
         }
         self.last_free = id;
         Sent { handle, length_bytes, mark }
+    }
+
+    /// The packets of two slots change places: each stands where the other stood, and came when
+    /// the other came.
+    pub(crate) fn swap_packets(&mut self, one: SlotId, other: SlotId) {
+        let place = |pool: &Self, id: SlotId| (pool.get(id).next, pool.get(id).note);
+        let [of_one, of_other] = [place(self, one), place(self, other)];
+        self.slots.swap(one.0 as usize, other.0 as usize);
+        for (id, (next, note)) in [(one, of_one), (other, of_other)] {
+            let slot = self.get_mut(id);
+            (slot.next, slot.note) = (next, note);
+        }
     }
 
     /// Asks for a slot's cache line.
@@ -230,6 +245,8 @@ pub(crate) struct Context<'a, T> {
     pub(crate) now_ns: u64,
     pub(crate) pool: &'a mut Pool<T>,
     pub(crate) drops: Drops<'a, T>,
+    /// Of the packet that is offered.
+    pub(crate) offer: Offer,
 }
 
 impl<T: Copy> Context<'_, T> {

@@ -8,7 +8,7 @@
 use crate::discipline::{Discipline, Step};
 use crate::given_back::GivenBack;
 use crate::handles::Handles;
-use crate::packet::{Burst, DropReason, Dropped, Drops, Next, Packet, Sent, Verdict};
+use crate::packet::{Burst, DropReason, Dropped, Drops, Next, Offer, Packet, Sent, Verdict};
 use crate::pool::{Backlog, Context, Pool, Reuse};
 use crate::report::Report;
 use crate::{ClassId, Scheduler};
@@ -42,7 +42,8 @@ impl<T: Copy, D: Discipline> Root<T, D> {
     #[inline(always)]
     fn at_work<'a>(&'a mut self, now_ns: u64, drops: Drops<'a, T>) -> AtWork<'a, T, D> {
         let Self { pool, pool_exhausted, discipline, .. } = self;
-        AtWork { discipline, cx: Context { now_ns, pool, drops }, pool_exhausted }
+        let cx = Context { now_ns, pool, drops, offer: Offer::default() };
+        AtWork { discipline, cx, pool_exhausted }
     }
 }
 
@@ -60,6 +61,7 @@ impl<T: Copy, D: Discipline> AtWork<'_, T, D> {
         let Some(id) = self.cx.pool.take(packet, arrived_ns) else {
             return self.refuse(packet);
         };
+        self.cx.offer = packet.offer;
         match self.discipline.enqueue(&mut self.cx, id, packet.class) {
             true => Verdict::Queued,
             false => Verdict::Dropped,
@@ -165,7 +167,8 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
     fn drain(&mut self, now_ns: u64, out: &mut dyn FnMut(u64, Packet<T>)) {
         let mut places = Vec::with_capacity(self.pool.packets() as usize);
         let drops: Drops<'_, T> = &mut |_| {};
-        let mut cx = Context { now_ns, pool: &mut self.pool, drops };
+        let offer = Offer::default();
+        let mut cx = Context { now_ns, pool: &mut self.pool, drops, offer };
         self.discipline.drain(&mut cx, ClassId::NONE, &mut |class, id| places.push((class, id)));
         for (class, id) in places {
             let slot = self.pool.get(id);
@@ -176,6 +179,8 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
                 class,
                 priority: slot.priority,
                 ecn_capable: slot.ecn_capable,
+                code_point: slot.code_point,
+                offer,
             };
             out(slot.note, packet);
             self.pool.free(id);

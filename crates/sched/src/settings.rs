@@ -13,7 +13,7 @@
 
 use crate::curve::Curve;
 use crate::units::{Rate, Size, Time};
-use crate::{ClassId, Error, LinkLayer};
+use crate::{ClassId, Error, Isolation, LinkLayer, Tins};
 
 /// One setting: how it is called and what it may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,6 +219,10 @@ slots! {
     Bands([u8; 16]): |_| None,
     /// How a link carries packets.
     Layer(LinkLayer): |_| None,
+    /// How packets are told apart by their code points.
+    Tins(Tins): |_| None,
+    /// What has a queue of its own.
+    Isolation(Isolation): |_| None,
 }
 
 /// Sees settings one after the other.
@@ -263,6 +267,8 @@ impl LeftOut for ClassId {}
 impl LeftOut for Curve {}
 impl LeftOut for [u8; 16] {}
 impl LeftOut for LinkLayer {}
+impl LeftOut for Tins {}
+impl LeftOut for Isolation {}
 impl<T> LeftOut for Option<T> {
     fn is_left_out(&self) -> bool {
         self.is_none()

@@ -8,7 +8,8 @@
 
 use sched::units::{Rate, Size};
 use sched::{
-    ClassId, Config, Curve, HfscClass, HfscShape, HtbClass, HtbShape, Next, Packet, Shape, build,
+    CakeShape, ClassId, Config, Curve, HfscClass, HfscShape, HtbClass, HtbShape, Next, Packet,
+    Shape, build,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -64,6 +65,8 @@ fn shapes() -> Vec<Shape> {
         Shape::sfq(),
         Shape::codel(),
         Shape::fq_codel(),
+        CakeShape { bandwidth: Some(Rate(10_000_000)), ack_filter: true, ..Default::default() }
+            .into(),
         Shape::tbf(Rate(10_000_000), Size(3000), Shape::fq_codel()),
         Shape::Htb(HtbShape { handle, default, r2q: 10, direct_packets: 10, classes: htb }),
         Shape::Hfsc(HfscShape { handle, default, classes: (1..9).map(hfsc_class).collect() }),

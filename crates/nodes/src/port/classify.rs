@@ -8,12 +8,14 @@
 //! Nothing here is an error: what cannot be read is not known, and filters that ask for it do not
 //! fit.
 
-use sched::{ClassId, Fields, Filter, Packet, first_of};
+use sched::{Asks, ClassId, Config, Fields, Filter, Hosts, Offer, Packet, first_of};
 use std::net::IpAddr;
 use wire::ethernet::ethertype;
 use wire::ip::ecn::CE;
-use wire::{ipv4, ipv6, vlan};
+use wire::options::{BadOption, Entry};
+use wire::{ipv4, ipv6, tcp, vlan};
 
+const TCP: u8 = 6;
 /// Protocols that begin with two ports: TCP, UDP, SCTP.
 const WITH_PORTS: [u8; 3] = [6, 17, 132];
 
@@ -29,6 +31,8 @@ pub struct Classifier {
     by_domain: bool,
     /// Some filter asks for the queue.
     by_queue: bool,
+    /// What the scheduler asks for.
+    asks: Asks,
 }
 
 /// What a packet was forwarded in, by name; empty where it was in none.
@@ -47,6 +51,8 @@ struct Found {
     protocol: u8,
     /// Where the transport header begins, unless only a later fragment would have it.
     transport: Option<usize>,
+    /// Where the packet ends, as it says itself.
+    end: usize,
     hash: u32,
 }
 
@@ -56,7 +62,12 @@ impl Classifier {
         let by_domain =
             filters.iter().any(|filter| filter.bridge.is_some() || filter.vrf.is_some());
         let by_queue = filters.iter().any(|filter| filter.queue.is_some());
-        Self { filters, by_domain, by_queue }
+        Self { filters, by_domain, by_queue, asks: Asks::default() }
+    }
+
+    /// That of a scheduler: by its filters, and with what it asks for.
+    pub fn of_scheduler(config: &Config) -> Self {
+        Self { asks: config.asks(), ..Self::new(config.filters.clone()) }
     }
 
     /// What a scheduler is told of `frame`; `forwarded_in` tells the bridge and the
@@ -80,8 +91,10 @@ impl Classifier {
             // The outer tag's priority is the one that the next bridge looks at.
             fields.vlan_pcp = walk.tags().first().map(|tag| tag.pcp());
         }
-        let found =
-            walk.and_then(|walk| read_ip(walk.ethertype, &frame[walk.offset..], &mut fields));
+        let mut offer = Offer::default();
+        let found = walk.and_then(|walk| {
+            read_ip(walk.ethertype, &frame[walk.offset..], &mut fields, self.asks, &mut offer)
+        });
         if found.is_none() {
             fields.flow_hash = frame.iter().take(12).fold(0, |hash, &byte| mix(hash, byte.into()));
         }
@@ -93,13 +106,21 @@ impl Classifier {
             class: taken.map_or(ClassId::NONE, |filter| filter.class),
             priority: fields.priority,
             ecn_capable: found.is_some_and(|ecn| ecn != 0),
+            code_point: fields.dscp.unwrap_or_default(),
+            offer,
         };
         (packet, taken.and_then(|filter| filter.set_dscp))
     }
 }
 
 /// Fills in what an IP packet says; returns its ECN field.
-fn read_ip(ethertype: u16, ip: &[u8], fields: &mut Fields<'_>) -> Option<u8> {
+fn read_ip(
+    ethertype: u16,
+    ip: &[u8],
+    fields: &mut Fields<'_>,
+    asks: Asks,
+    offer: &mut Offer,
+) -> Option<u8> {
     let found = match ethertype {
         ethertype::IPV4 => read_ipv4(ip, fields)?,
         ethertype::IPV6 => read_ipv6(ip, fields)?,
@@ -112,6 +133,14 @@ fn read_ip(ethertype: u16, ip: &[u8], fields: &mut Fields<'_>) -> Option<u8> {
         && let Some(&[a, b, c, d]) = ip.get(at..).and_then(|transport| transport.first_chunk())
     {
         fields.ports = Some((u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])));
+    }
+    if asks.hosts
+        && let Some((source, destination)) = fields.addresses
+    {
+        offer.hosts = Hosts { source: host(source), destination: host(destination) };
+    }
+    if asks.acks && found.protocol == TCP {
+        offer.pure_ack = found.transport.and_then(|at| pure_ack(ip.get(at..found.end)?));
     }
     let (source, target) = fields.ports.unwrap_or_default();
     let ports = u32::from(source) << 16 | u32::from(target);
@@ -128,6 +157,7 @@ fn read_ipv4(ip: &[u8], fields: &mut Fields<'_>) -> Option<Found> {
         protocol: header.protocol(),
         // So that one datagram stays one flow, its first fragment counts as without ports, too.
         transport: (!header.is_fragment()).then_some(header.header_len()),
+        end: header.total_len().into(),
         hash: mix(mix(0, header.source()), header.destination()),
     })
 }
@@ -143,6 +173,7 @@ fn read_ipv6(ip: &[u8], fields: &mut Fields<'_>) -> Option<Found> {
         service: header.traffic_class(),
         protocol: header.next_header(),
         transport: Some(ipv6::Header::LEN),
+        end: ipv6::Header::LEN + usize::from(header.payload_len()),
         hash: words.fold(0, mix),
     })
 }
@@ -155,6 +186,30 @@ fn ipv4_header(ip: &[u8]) -> Option<ipv4::Header<'_>> {
 
 fn ipv6_header(ip: &[u8]) -> Option<ipv6::Header<'_>> {
     ipv6::Header::new(ip).filter(|header| header.version() == 6)
+}
+
+/// A host of its own for each address.
+fn host(address: IpAddr) -> u32 {
+    match address {
+        IpAddr::V4(address) => mix(0, address.to_bits()),
+        IpAddr::V6(address) => {
+            let words = [96, 64, 32, 0].map(|shift| (address.to_bits() >> shift) as u32);
+            words.into_iter().fold(0, mix)
+        }
+    }
+}
+
+/// What a segment of TCP acknowledges, if it does nothing else: no data, no flag but ACK, and no
+/// option but padding and timestamps (a selective acknowledgement says more than its number).
+fn pure_ack(segment: &[u8]) -> Option<u32> {
+    let segment = tcp::Segment::parse(segment).ok()?;
+    let says_more = |option: Result<Entry<'_>, BadOption>| {
+        option.map_or(true, |option| option.kind != tcp::option::TIMESTAMPS)
+    };
+    let only = segment.header.flags() == tcp::flag::ACK
+        && segment.payload.is_empty()
+        && !segment.options().any(says_more);
+    only.then(|| segment.header.acknowledgement())
 }
 
 /// Takes one more word into a hash: a multiplication and two rotations, enough to spread flows.

@@ -89,6 +89,9 @@ graph::exits! {
         NoClass => drop "Name a `default` class, or add a filter that fits: `volley qos filter`.",
         /// Longer than a token bucket ever holds tokens for.
         TooLong => drop "Raise the `burst` above the port's MTU.",
+        /// A later acknowledgement of its flow says as much.
+        Acknowledged => drop "Nothing: the later one takes its place. `ack_filter` of `cake` switches \
+            it off.",
         /// As many packets wait as the pool has buffers for, at this port and at others.
         NoBuffers => drop "Raise `buffers` in [memory], or lower the `limit` of the schedulers: \
             more may wait than there is room for.",
@@ -108,6 +111,7 @@ impl From<DropReason> for Exit {
             DropReason::Delay => Self::Delay,
             DropReason::NoClass => Self::NoClass,
             DropReason::TooLong => Self::TooLong,
+            DropReason::Acknowledged => Self::Acknowledged,
             DropReason::PoolExhausted => Self::PoolExhausted,
         }
     }

@@ -27,7 +27,7 @@ use nodes::tables::{
 };
 use police::{Agreement, Policer};
 use sched::units::{Rate, Size, Time};
-use sched::{ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
+use sched::{CakeShape, ClassId, CodelShape, Config, Curve, HfscClass, HfscShape, SfqShape, Shape};
 use std::collections::BTreeSet;
 use std::net::Ipv6Addr;
 use std::sync::Arc;
@@ -299,6 +299,17 @@ fn plays() -> Vec<(&'static str, Play)> {
             let codel = CodelShape { target, interval, ..CodelShape::default() };
             shape(rig, slow(Shape::Codel(codel)), |_| ());
             wait_for(rig, 3, &vec![vec![0; 1500]; 6], 5);
+        }),
+        ("shape/acknowledged", |rig| {
+            let (bandwidth, ack_filter) = (Some(Rate(1_200_000)), true);
+            shape(rig, CakeShape { bandwidth, ack_filter, ..CakeShape::default() }.into(), |_| ());
+            let ack = |number| to(FAR).tcp(1000, 80).flags(0x10).acknowledgement(number).build();
+            // The same number again, a selective one, data and the end of it are no such thing.
+            let tcp = || to(FAR).tcp(1000, 80).flags(0x10).acknowledgement(3000);
+            let sack = tcp().option(5, &[0; 8]).build();
+            let data = tcp().payload(b"x").build();
+            let end = to(FAR).tcp(1000, 80).flags(0x11).acknowledgement(4000).build();
+            wait_for(rig, 3, &[ack(1000), ack(2000), ack(2000), sack, data, end], 5);
         }),
         ("shape/no-class", |rig| {
             let class = HfscClass {

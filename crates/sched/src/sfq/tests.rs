@@ -132,7 +132,12 @@ fn who_is_longest_is_the_same_after_the_changes_were_counted_anew() {
         for (handle, flow) in [1, 3, 2, 2, 1, 3, 4, 4, 4, 5].into_iter().enumerate() {
             let id = pool.take(&Packet::new(handle as u64, 100, flow), 0).unwrap();
             let mut drops = |packet: Dropped<u64>| dropped.push(packet.handle);
-            let mut cx = Context { now_ns: 0, pool: &mut pool, drops: &mut drops };
+            let mut cx = Context {
+                now_ns: 0,
+                pool: &mut pool,
+                drops: &mut drops,
+                offer: Default::default(),
+            };
             fq.enqueue(&mut cx, id, ClassId::NONE);
         }
         dropped

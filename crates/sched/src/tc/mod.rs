@@ -12,12 +12,15 @@
 //! `\` are read as a shell would. What Linux has and we have not is an error that names it, never
 //! silently left out.
 
+mod cake;
 mod device;
 mod filter;
 mod options;
 mod place;
 mod show;
 mod words;
+
+pub(crate) use cake::ETHERNET_BYTES;
 
 pub use show::{show_classes, show_qdiscs};
 

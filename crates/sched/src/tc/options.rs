@@ -48,7 +48,15 @@ pub(super) fn qdisc(
             }
             (Shape::Tbf(_), "limit") => limit = Some(size(words, word)?),
             (Shape::Tbf(_), "latency") => latency = Some(time(words, word)?),
-            (shape, word) => option(shape.settings(), word, words, &mut given)?,
+            (shape, word) => {
+                let done = match shape {
+                    Shape::Cake(cake) => super::cake::line(cake, word, words)?,
+                    _ => false,
+                };
+                if !done {
+                    option(shape.settings(), word, words, &mut given)?;
+                }
+            }
         }
     }
     if is_change || matches!(shape, Shape::Bfifo(_)) {
@@ -240,6 +248,9 @@ fn value(
             place.set(map);
         }
         Slot::Layer(place) => place.set(words.parsed(word)?),
+        // The word is the value.
+        Slot::Tins(place) => place.set(word.parse()?),
+        Slot::Isolation(place) => place.set(word.parse()?),
     }
     Ok(())
 }

@@ -234,7 +234,7 @@ fn what_only_follows_from_another_fault_is_not_told() {
 
 #[test]
 fn every_line_that_is_wrong_is_told() {
-    let told = refused("tc qdisc add dev a root sfq limt 3\n\ntc qdisc add dev b root cake");
+    let told = refused("tc qdisc add dev a root sfq limt 3\n\ntc qdisc add dev b root pie");
     assert_eq!(told.lines().count(), 2);
     assert!(told.contains("line 1: ") && told.contains("line 3: "), "{told}");
 }
@@ -248,7 +248,7 @@ fn a_device_that_is_not_there_is_told_once_among_the_other_faults() {
     let text = "tc qdisc add dev a root sfq limt 3
          tc qdisc add dev b root handle 1: htb
          tc class add dev b parent 1: classid 1:1 htb rate 1mbits
-         tc qdisc add dev a root cake";
+         tc qdisc add dev a root pie";
     let faults = change(text, &before).unwrap_err();
     let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 3, "{told:?}");
@@ -276,7 +276,7 @@ fn times_sizes_and_links_are_what_tc_takes_them_for() {
 #[test]
 fn what_cannot_be_carried_over_is_refused_by_line_and_name() {
     let cases = [
-        ("tc qdisc add dev a root cake", "line 1: there is no discipline `cake` here"),
+        ("tc qdisc add dev a root pie", "line 1: there is no discipline `pie` here"),
         (
             "\n\ntc qdisc add dev a root sfq redflowlimit 5",
             "line 3: sfq has no option `redflowlimit` here",

@@ -6,7 +6,7 @@ mod latency;
 mod shapes;
 
 use proptest::prelude::*;
-use sched::{Next, Packet, Shape, build};
+use sched::{Hosts, Next, Packet, Shape, build};
 use shapes::{any_load, any_shape, classes_of, is_work_conserving, named};
 use std::collections::HashMap;
 
@@ -30,6 +30,9 @@ proptest! {
                 packet.class = classes[step.class as usize % classes.len()];
                 packet.priority = step.class % 16;
                 packet.ecn_capable = step.flow % 2 == 0;
+                packet.code_point = step.class % 64;
+                packet.offer.hosts = Hosts { source: step.flow / 3, destination: step.flow % 3 };
+                packet.offer.pure_ack = (step.class % 3 == 0).then_some(offered as u32);
                 let _ = scheduler.enqueue(now_ns, packet, &mut |drop| *fate.entry(drop.handle).or_default() += 1);
                 offered += 1;
             }

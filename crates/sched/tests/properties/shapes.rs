@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use sched::units::{Rate, Size, Time};
 use sched::{
-    ClassId, CodelShape, Config, Curve, FqCodelShape, HfscClass, HfscShape, HtbClass, HtbShape,
-    LinkLayer, PrioShape, SfqShape, Shape, TbfShape,
+    CakeShape, ClassId, CodelShape, Config, Curve, FqCodelShape, HfscClass, HfscShape, HtbClass,
+    HtbShape, Isolation, LinkLayer, PrioShape, SfqShape, Shape, TbfShape, Tins,
 };
 
 /// One moment: some packets come, some are asked for.
@@ -67,7 +67,29 @@ fn conserving() -> impl Strategy<Value = Shape> {
         sfq,
         fq,
         codel,
+        cake(None),
     ]
+}
+
+/// Of a rate, or of none.
+fn cake(bandwidth: Option<Rate>) -> impl Strategy<Value = Shape> {
+    let tins = prop::sample::select(Tins::WORDS);
+    let isolation = prop::sample::select(Isolation::WORDS);
+    (tins, isolation, any::<bool>(), 16_384u64..40_000, 0u32..40).prop_map(
+        move |(tins, isolation, ack_filter, memory, overhead)| {
+            Shape::Cake(CakeShape {
+                handle: bandwidth.map(|_| id(0)),
+                bandwidth,
+                tins: tins.parse().unwrap(),
+                isolation: isolation.parse().unwrap(),
+                ack_filter,
+                overhead,
+                linklayer: if overhead % 2 == 0 { LinkLayer::Atm } else { LinkLayer::Ethernet },
+                memory_limit: Some(Size(memory)),
+                ..CakeShape::default()
+            })
+        },
+    )
 }
 
 fn prio(handle: u16) -> impl Strategy<Value = Shape> {
@@ -161,11 +183,16 @@ fn tbf() -> impl Strategy<Value = Shape> {
 }
 
 pub(crate) fn any_shape() -> impl Strategy<Value = Shape> {
-    prop_oneof![3 => conserving(), 1 => prio(1), 3 => htb(), 3 => hfsc(), 2 => tbf()]
+    let cake = (1u64..200).prop_flat_map(|rate| cake(Some(Rate(rate * 100_000))));
+    prop_oneof![3 => conserving(), 1 => prio(1), 3 => htb(), 3 => hfsc(), 2 => tbf(), 2 => cake]
 }
 
 pub(crate) fn is_work_conserving(shape: &Shape) -> bool {
-    !matches!(shape, Shape::Tbf(_) | Shape::Htb(_) | Shape::Hfsc(_))
+    match shape {
+        Shape::Tbf(_) | Shape::Htb(_) | Shape::Hfsc(_) => false,
+        Shape::Cake(cake) => cake.bandwidth.is_none(),
+        _ => true,
+    }
 }
 
 /// Classes to send to: the leaves, an inner one, one that is not there, none.

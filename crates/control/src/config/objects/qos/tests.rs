@@ -270,13 +270,13 @@ fn a_deleted_root_takes_the_scheduler_away_and_marks_are_refused() {
                   tc filter add dev p0 parent 1: handle 6 fw flowid 1:1";
     let refused = edited(&gone, &format!("qos import \"{marked}\"")).unwrap_err();
     assert!(refused.contains("marks of packets, which have none here"), "{refused}");
-    let both = "tc qdisc add dev p0 root sfq limt 3;;tc qdisc add dev p0 root cake";
+    let both = "tc qdisc add dev p0 root sfq limt 3;;tc qdisc add dev p0 root pie";
     let told = edited(&gone, &format!("qos import \"{both}\"")).unwrap_err();
     assert_eq!(
         told,
         "error: sfq has no option `limt` here\n  --> commands:1:1\n   |\n 1 | tc qdisc add dev p0 root sfq \
-         limt 3\n   | ^\n\nerror: there is no discipline `cake` here\n  --> commands:3:1\n   |\n 3 | tc qdisc \
-         add dev p0 root cake\n   | ^\n"
+         limt 3\n   | ^\n\nerror: there is no discipline `pie` here\n  --> commands:3:1\n   |\n 3 | tc qdisc \
+         add dev p0 root pie\n   | ^\n"
     );
     let again = edited(&shaped, "qos import \"tc qdisc add dev p0 root codel\"").unwrap_err();
     assert!(again.contains("Exclusivity flag on, cannot modify"), "{again}");

@@ -1,7 +1,7 @@
 //! Rates, sizes, times, class names and curves as fields: read and written by `sched` itself.
 
 use sched::units::{Rate, Size, Time};
-use sched::{ClassId, Curve, LinkLayer, Ports, Prefix, Shape};
+use sched::{ClassId, Curve, Isolation, LinkLayer, Ports, Prefix, Shape, Tins};
 use toml::de::DeValue;
 
 use crate::config::field::{Field, Refusal, refuse_word};
@@ -35,19 +35,29 @@ sched_texts!(
     Prefix = "an address or a network, as in \"10.0.0.0/8\"",
 );
 
-impl Field for LinkLayer {
-    const EXPECTED: &'static str = "one of \"ethernet\", \"atm\", \"adsl\"";
-    const FORM: Form = Form::Word;
-    const WORDS: &'static [&'static str] = LinkLayer::WORDS;
+macro_rules! sched_words {
+    ($($type:ty = $expected:literal),* $(,)?) => {$(
+        impl Field for $type {
+            const EXPECTED: &'static str = $expected;
+            const FORM: Form = Form::Word;
+            const WORDS: &'static [&'static str] = <$type>::WORDS;
 
-    fn from_text(text: &str) -> Result<Self, Refusal> {
-        text.parse().map_err(|_: sched::Error| refuse_word(text, LinkLayer::WORDS))
-    }
+            fn from_text(text: &str) -> Result<Self, Refusal> {
+                text.parse().map_err(|_: sched::Error| refuse_word(text, <$type>::WORDS))
+            }
 
-    fn to_toml(&self) -> String {
-        quoted(&self.to_string())
-    }
+            fn to_toml(&self) -> String {
+                quoted(&self.to_string())
+            }
+        }
+    )*};
 }
+sched_words!(
+    LinkLayer = "one of \"ethernet\", \"atm\", \"adsl\"",
+    Tins = "one of \"besteffort\", \"precedence\", \"diffserv3\", \"diffserv4\", \"diffserv8\"",
+    Isolation = "one of \"flowblind\", \"srchost\", \"dsthost\", \"hosts\", \"flows\", \
+                 \"dual-srchost\", \"dual-dsthost\", \"triple-isolate\"",
+);
 
 impl Field for Size {
     const EXPECTED: &'static str = "a size, as in \"32kb\", or a number of bytes";
