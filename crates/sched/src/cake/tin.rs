@@ -1,31 +1,31 @@
-//! One tin: flows in turn as in FQ-CoDel, but what a flow may send in a turn is a share of its
-//! host's.
+//! One tin: new flows before old ones as in FQ-CoDel, and old ones by start-time fair queueing
+//! (Goyal, Vin, Cheng 1996), in which what a flow sends counts once for each busy flow of its host.
 //!
 //! ```text
-//!   key ─▶ place ─▶ flow ─▶ [ · · · ] + CoDel + deficit         source ─▶ host: busy flows n
+//!   key ─▶ place ─▶ flow ─▶ [ · · · ] + CoDel + tag             source ─▶ host: busy flows n
 //!                                                                     │
-//!   new flows:  served first, once                                    ▼
-//!   old flows:  deficit used up: quantum / n more, to the tail ◀── its share
+//!   new flows:  in turn, a quantum each, once                         ▼
+//!   old flows:  the least tag first; a packet moves it on by length × n
 //! ```
-//! A flow is busy while it has more than it may send in a turn: sparse ones take nothing from the
-//! others of their host.
+//! Deficit round robin, as Linux has it, would go round n times for a packet of a host with n busy
+//! flows: whoever opens a thousand of them would have the worker do so. A flow is busy from its
+//! first turn among the old ones on: sparse ones take nothing from the others of their host.
 
 use super::hosts::{HostAt, Hosts};
 use super::isolation::Isolation;
 use super::places::Places;
 use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
+use crate::least_heap::LeastHeap;
 use crate::packet::{DropReason, Offer};
 use crate::pool::{Backlog, Context, Queue, SlotId};
 use crate::report::Counters;
 use crate::turns::Turns;
 
-/// Deficits are in such parts of a byte, so that shares of a quantum are exact enough.
-const PARTS: i64 = 1 << 16;
-
 struct Flow {
     queue: Queue,
     codel: CodelState,
-    deficit: i64,
+    /// Bytes that it may still send as a new one.
+    left_bytes: u32,
     source: HostAt,
     destination: HostAt,
     listed: bool,
@@ -40,7 +40,7 @@ impl Flow {
         Self {
             queue: Queue::EMPTY,
             codel: CodelState::NEW,
-            deficit: 0,
+            left_bytes: 0,
             source: None,
             destination: None,
             listed: false,
@@ -61,7 +61,11 @@ pub(super) struct Tin {
     /// Bytes of each flow, apart: the search for the fattest reads nothing else.
     bytes: Vec<u32>,
     new_flows: Turns,
-    old_flows: Turns,
+    /// By their tags.
+    old_flows: LeastHeap,
+    old_count: usize,
+    /// The tag of the old flow that sent last.
+    virtual_bytes: u64,
     sources: Hosts,
     destinations: Hosts,
     pub(super) backlog: Backlog,
@@ -98,7 +102,9 @@ impl Tin {
             flows: std::iter::repeat_with(Flow::idle).take(flows).collect(),
             bytes: vec![0; flows],
             new_flows: Turns::new(flows as u32),
-            old_flows: Turns::new(flows as u32),
+            old_flows: LeastHeap::new(flows),
+            old_count: 0,
+            virtual_bytes: 0,
             sources: hosts(isolation.within_sources()),
             destinations: hosts(isolation.within_destinations()),
             places,
@@ -114,7 +120,7 @@ impl Tin {
 
     /// Flows that are new, and old.
     pub(super) fn listed(&self) -> [usize; 2] {
-        [self.new_flows.len(), self.old_flows.len()]
+        [self.new_flows.len(), self.old_count]
     }
 
     /// Takes a packet in; with `filters_acks` in the place of an acknowledgement that it makes
@@ -134,7 +140,7 @@ impl Tin {
         let flow = &mut flows[place.at];
         if !flow.listed {
             flow.listed = true;
-            flow.deficit = i64::from(self.quantum_bytes) * PARTS;
+            flow.left_bytes = self.quantum_bytes;
             if self.isolation.within_sources() {
                 flow.source = self.sources.join(hosts.source);
             }
@@ -173,51 +179,87 @@ impl Tin {
     #[inline]
     pub(super) fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Option<SlotId> {
         loop {
-            let from_new = self.new_flows.front().is_some();
-            let list = if from_new { &mut self.new_flows } else { &mut self.old_flows };
-            let at = list.front()?;
-            let flow = &mut self.flows[at as usize];
-            if flow.deficit <= 0 {
-                list.pop();
-                self.old_flows.push(at);
-                if !flow.busy {
-                    flow.busy = true;
-                    self.sources.get_busy(flow.source);
-                    self.destinations.get_busy(flow.destination);
-                }
-                let sharers = self.sources.sharers(flow.source);
-                let sharers = sharers.max(self.destinations.sharers(flow.destination));
-                flow.deficit += i64::from(self.quantum_bytes) * PARTS / i64::from(sharers);
+            let new = self.new_flows.front();
+            if let Some(at) = new.filter(|&at| self.flows[at as usize].left_bytes == 0) {
+                self.new_flows.pop();
+                self.grow_old(at);
                 continue;
             }
-            let Self { bytes, backlog, law, codel: settings, .. } = self;
-            let Flow { queue, codel, last_ack, .. } = flow;
-            let next = codel.next(settings, law, cx, |cx| {
-                let (id, slot) = queue.pop_slot(cx.pool)?;
-                let (length_bytes, arrived_ns) = (slot.length_bytes, slot.note);
-                if id == *last_ack {
-                    *last_ack = SlotId::NIL;
+            let (at, tag) = match new {
+                Some(at) => (at, None),
+                None => self.old_flows.least().map(|(at, tag)| (at, Some(tag)))?,
+            };
+            let next = self.next_of(at as usize, cx);
+            match (next, tag) {
+                (Some((_, length_bytes)), None) => {
+                    let left = &mut self.flows[at as usize].left_bytes;
+                    *left = left.saturating_sub(length_bytes);
                 }
-                bytes[at as usize] -= length_bytes;
-                backlog.remove(length_bytes);
-                Some((id, Head { arrived_ns, backlog_bytes: backlog.bytes }))
-            });
-            if let Some(id) = next {
-                let length_bytes = cx.length_bytes(id);
-                flow.deficit -= i64::from(length_bytes) * PARTS;
+                (Some((_, length_bytes)), Some(tag)) => {
+                    self.virtual_bytes = tag;
+                    let counts = u64::from(length_bytes) * u64::from(self.sharers(at as usize));
+                    self.old_flows.replace_least(tag + counts);
+                }
+                (None, None) => {
+                    self.new_flows.pop();
+                    if self.old_count != 0 {
+                        // Once through the old ones, or a flow that empties and comes again would
+                        // starve them.
+                        self.grow_old(at);
+                    } else {
+                        self.let_go(at as usize);
+                    }
+                }
+                (None, Some(_)) => {
+                    self.old_flows.remove_least();
+                    self.old_count -= 1;
+                    self.let_go(at as usize);
+                }
+            }
+            if let Some((id, length_bytes)) = next {
                 self.max_packet_bytes = self.max_packet_bytes.max(length_bytes);
                 self.counters.sent(length_bytes);
                 return Some(id);
             }
-            list.pop();
-            if from_new && self.old_flows.front().is_some() {
-                // Once through the old ones, or a flow that empties and comes again would starve
-                // them.
-                self.old_flows.push(at);
-            } else {
-                self.let_go(at as usize);
-            }
         }
+    }
+
+    /// The next packet of a flow that CoDel lets pass, and its length.
+    #[inline]
+    fn next_of<T: Copy>(&mut self, at: usize, cx: &mut Context<'_, T>) -> Option<(SlotId, u32)> {
+        let Self { flows, bytes, backlog, law, codel: settings, .. } = self;
+        let Flow { queue, codel, last_ack, .. } = &mut flows[at];
+        let id = codel.next(settings, law, cx, |cx| {
+            let (id, slot) = queue.pop_slot(cx.pool)?;
+            let (length_bytes, arrived_ns) = (slot.length_bytes, slot.note);
+            if id == *last_ack {
+                *last_ack = SlotId::NIL;
+            }
+            bytes[at] -= length_bytes;
+            backlog.remove(length_bytes);
+            Some((id, Head { arrived_ns, backlog_bytes: backlog.bytes }))
+        })?;
+        Some((id, cx.length_bytes(id)))
+    }
+
+    /// A new flow becomes an old one, behind those that wait for their turn.
+    fn grow_old(&mut self, at: u32) {
+        if self.old_count == 0 {
+            self.virtual_bytes = 0;
+        }
+        self.old_count += 1;
+        self.old_flows.set(at, self.virtual_bytes + u64::from(self.quantum_bytes));
+    }
+
+    /// Among how many flows what its host has is shared; from now on it is one of them.
+    fn sharers(&mut self, at: usize) -> u32 {
+        let flow = &mut self.flows[at];
+        if !flow.busy {
+            flow.busy = true;
+            self.sources.get_busy(flow.source);
+            self.destinations.get_busy(flow.destination);
+        }
+        self.sources.sharers(flow.source).max(self.destinations.sharers(flow.destination))
     }
 
     /// The flow has nothing more, and its place is free.
