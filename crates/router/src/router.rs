@@ -336,7 +336,7 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
             port: control::config::field::Field::from_text("nowhere").unwrap(),
             address: [192, 0, 2, 9].into(),
         };
-        Change::Neighbors(Delta::Added { key, row: Neighbor { mac: MacAddr([6; 6]) } })
+        Change::Neighbors(Box::new(Delta::Added { key, row: Neighbor { mac: MacAddr([6; 6]) } }))
     }
 
     #[test]

@@ -45,7 +45,7 @@ macro_rules! parts {
                     Change::Ports(_) => None,
                     $( Change::$fixed(_) => None, )*
                     $( $( Change::$change(change) => {
-                        let work = self.$part.prepare(core, change)?;
+                        let work = self.$part.prepare(core, &**change)?;
                         Some(Box::new(move || {
                             let take_in = work();
                             Box::new(move |parts: &mut Self| take_in(&mut parts.$part))
@@ -64,7 +64,7 @@ macro_rules! parts {
                 match change {
                     Change::Ports(delta) => port(self, core, delta),
                     $( Change::$fixed(_) => Ok(()), )*
-                    $( $( Change::$change(change) => self.$part.make(core, change), )* )+
+                    $( $( Change::$change(change) => self.$part.make(core, &**change), )* )+
                 }
             }
 

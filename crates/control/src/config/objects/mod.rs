@@ -83,13 +83,13 @@ macro_rules! objects {
             $(#[cfg($cfg)])?
             pub $field: $module::$kind, )+ }
 
-        /// One step from one configuration to another.
+        /// One step from one configuration to another. Boxed: a whole table is a million steps, and
+        /// some kinds of object take a kilobyte.
         #[derive(Clone, Debug, PartialEq)]
-        #[allow(clippy::large_enum_variant, reason = "a change of the configuration has few steps")]
         pub enum Change { $(
             #[doc = concat!("See [`", stringify!($module), "`].")]
             $(#[cfg($cfg)])?
-            $kind(<$module::$kind as Stored>::Change), )+ }
+            $kind(Box<<$module::$kind as Stored>::Change>), )+ }
 
         /// Every command that edits, by kind of object.
         pub fn commands() -> &'static [Command] {
@@ -131,7 +131,7 @@ macro_rules! objects {
                     $(#[cfg($cfg)])?
                     <$module::$kind as Stored>::diff(&old.$field, &new.$field)
                         .into_iter()
-                        .map(Change::$kind)
+                        .map(|step| Change::$kind(Box::new(step)))
                         .collect(),
                 )+]);
                 let removes = |change: &Change| change.action() == Action::Remove;
@@ -154,7 +154,7 @@ macro_rules! objects {
             /// then is taken back.
             #[must_use]
             pub fn inverse(&self) -> Self {
-                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => Self::$kind(step.inverse()), )+ }
+                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => Self::$kind(Box::new(step.inverse())), )+ }
             }
 
             /// The files that the router opens for it, if others than before.
@@ -169,7 +169,7 @@ macro_rules! objects {
 
             /// The step as plain data.
             pub fn line(&self) -> ChangeLine {
-                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => ChangeLine::of(step, self.needs_restart()), )+ }
+                match self { $( $(#[cfg($cfg)])? Self::$kind(step) => ChangeLine::of(&**step, self.needs_restart()), )+ }
             }
         }
 

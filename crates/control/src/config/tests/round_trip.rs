@@ -156,9 +156,7 @@ fn a_changed_port_shares_the_routes_of_the_configuration_before() {
     let name = old.ports.iter().next().unwrap().0.clone();
     new.ports.get_mut(&name).unwrap().up = false;
     let changes = Config::diff(&old, &new);
-    assert!(matches!(
-        &changes[..],
-        [Change::Ports(Delta::Modified { old: Port { up: true, .. }, .. })]
-    ));
+    let [Change::Ports(step)] = &changes[..] else { panic!("{changes:?}") };
+    assert!(matches!(**step, Delta::Modified { old: Port { up: true, .. }, .. }));
     assert!(!changes[0].needs_restart());
 }
