@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
-use lab_record::axes::FrameBytes;
+use lab_record::axes::{Endpoint, FrameBytes, Value};
 use lab_record::{Campaign as CampaignRecord, ProbeRecord, Recorder, Results, Subject};
 use lab_report::history::Number;
 use lab_search::search::Manner;
@@ -17,6 +17,7 @@ use lab_traffic::clock::Clock;
 use lab_traffic::ports::Ports;
 use lab_trial::campaign::Campaign;
 use lab_trial::cut::Cut;
+use lab_trial::endpoint::vm;
 use lab_trial::link::LinkKind;
 use lab_trial::link::cards::Cards;
 use lab_trial::place::output;
@@ -250,6 +251,10 @@ impl Setting {
         let cores = format!("{}; {}", self.lab_core, self.device_cores);
         host.insert("lab's core; devices' cores".into(), cores);
         host.insert("DPDK of the lab".into(), self.ports.facts());
+        let endpoints = self.scenario.sweep.words::<Endpoint>();
+        if endpoints.iter().any(|it| Endpoint::read(it.get_ref()) == Some(Endpoint::Vm)) {
+            host.extend(vm::facts().map(|told| ("virtual machines".to_owned(), told)));
+        }
         host.extend(self.bed.iter().flat_map(|bed| bed.facts().clone()));
         recorder.write(CampaignRecord {
             scenario: self.scenario.name.get_ref().clone(),

@@ -72,6 +72,12 @@ enum Command {
     Index(Index),
     /// On a device's host: do what a test bed's generator asks for, by standard input and output
     Agent,
+    /// In a virtual machine of the lab's: run what the lab asks for at this port
+    #[command(hide = true)]
+    Guest {
+        /// The port
+        port: PathBuf,
+    },
     /// Scenario files, before anything is measured
     #[command(subcommand)]
     Scenario(Verb),
@@ -113,6 +119,7 @@ impl Cli {
                 let input = std::io::BufReader::new(std::io::stdin());
                 Ok(lab_trial::testbed::agent::serve(input, std::io::stdout())?)
             }
+            Command::Guest { port } => Ok(lab_trial::endpoint::vm::agent::serve_at(&port)?),
             Command::Scenario(verb) => scenario::run(&verb),
             Command::Fit(arguments) => fit::run(&arguments),
             Command::Completion { shell } => {

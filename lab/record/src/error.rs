@@ -140,6 +140,16 @@ pub enum Error {
         /// Its last words.
         words: String,
     },
+    /// A virtual machine that does not run.
+    #[error("{guest} {reason}; its console ends with {last:?}", last = last_line(console))]
+    Boot {
+        /// Which.
+        guest: String,
+        /// What became of it.
+        reason: String,
+        /// All that it said.
+        console: String,
+    },
     /// A device from which nothing comes back.
     #[error("no packet came back through {device} within {seconds} s: {hint}")]
     Silent {
@@ -237,6 +247,10 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 impl Error {

@@ -45,6 +45,25 @@ impl Recorder {
     }
 }
 
+impl Recorder {
+    /// Keeps a text beside the raw file, under this name and a number that is free. Its name.
+    pub fn keep(&self, name: &str, text: &str) -> Result<String, Error> {
+        for number in 1.. {
+            let file = format!("{name}-{number}.log");
+            let path = self.path.with_file_name(&file);
+            match File::create_new(&path) {
+                Ok(mut log) => {
+                    log.write_all(text.as_bytes()).map_err(Error::file(&path))?;
+                    return Ok(file);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(Error::file(&path)(error)),
+            }
+        }
+        Ok(String::new())
+    }
+}
+
 /// Whether a file ends within a line.
 fn is_torn(file: &mut File) -> std::io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {

@@ -46,6 +46,8 @@ pub enum Verdict {
         /// The load as a share of the ceiling.
         share: f64,
     },
+    /// The ends of a stream were virtual machines whose processors are software.
+    EmulatedEnds,
     /// Frames came by several queues: those that seem overtaken may only have been looked at later.
     OrderUnknown {
         /// Queues that brought frames.
@@ -77,6 +79,10 @@ pub enum Verdict {
         share: f64,
     },
 }
+
+/// What [`Verdict::EmulatedEnds`] says.
+pub const EMULATED_ENDS: &str =
+    "its ends were emulated: virtual machines without KVM, whose own speed is in every number";
 
 /// What came of a number held against what it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

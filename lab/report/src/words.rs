@@ -68,6 +68,7 @@ pub fn verdict(verdict: &Verdict) -> String {
         Verdict::GeneratorBound { share } => {
             format!("generator-bound: {:.0} % of the generator's ceiling", 100.0 * share)
         }
+        Verdict::EmulatedEnds => lab_record::EMULATED_ENDS.into(),
         Verdict::OrderUnknown { queues, reordered } => format!(
             "{reordered} packets seem overtaken, but {queues} queues brought them: their order is not known"
         ),

@@ -6,33 +6,58 @@
 //! daemon: setpriv --pdeathsig KILL nsenter --net=… taskset -c CORES sh -c "exec …"
 //! ```
 
+mod process;
+
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Error;
+pub(crate) use process::{Process, child};
 
 /// How long a process may take to end when it is asked to.
 const END_PATIENCE: Duration = Duration::from_secs(3);
+/// How many times longer things take on a processor that is software.
+const EMULATED_SLOWER: u32 = 4;
 /// Last octets of a log that are told when its process died.
 const LOG_TAIL_BYTES: usize = 600;
 
 /// A process that runs beside us.
 struct Daemon {
     name: String,
-    child: Child,
-    input: Option<ChildStdin>,
+    process: Box<dyn Process>,
     log: PathBuf,
 }
 
-/// Somewhere else that processes are started, in a network namespace of its own; it goes with this.
+/// Somewhere else that processes are started, with a network of its own; it goes with this.
 pub(crate) trait Inside: Send {
-    /// A process that is in it.
+    /// A process of this host that is in its network namespace, or is all of it.
     fn pid(&self) -> u32;
-    /// What starts a process there; its words follow.
-    fn starts_by(&self) -> Vec<String>;
+    /// Starts a shell's line there, on these cores if they are the host's; what it says goes to a
+    /// file.
+    fn start(&self, cores: &str, line: &str, out: File) -> Result<Box<dyn Process>, Error>;
+    /// Runs a shell's line on its network. What it says, or why it failed.
+    fn says(&self, line: &str) -> Result<String, String> {
+        in_namespace(self.pid(), line)
+    }
+    /// Waits until it runs.
+    fn until_it_runs(&self, _go_on: &dyn Fn() -> bool) -> Result<(), Error> {
+        Ok(())
+    }
+    /// What it is, where that is more than a namespace.
+    fn description(&self) -> Option<String> {
+        None
+    }
+    /// Whether its kernel is another than the host's.
+    fn has_own_kernel(&self) -> bool {
+        false
+    }
+    /// Whether its processors are software.
+    fn is_emulated(&self) -> bool {
+        false
+    }
 }
 
 /// Who holds the namespace.
@@ -79,15 +104,17 @@ impl Place {
         place.quiet()
     }
 
-    /// The same of a namespace that is there, with processes started elsewhere.
+    /// The same of somewhere that is there, with processes started elsewhere.
     pub(crate) fn within(
         folder: &Path,
         cores: &str,
         inside: Box<dyn Inside>,
     ) -> Result<Self, Error> {
-        let place = Self::of(folder, cores, Holder::Other(inside));
+        let slower = if inside.is_emulated() { EMULATED_SLOWER } else { 1 };
+        let mut place = Self::of(folder, cores, Holder::Other(inside));
+        place.under.1 = slower;
         std::fs::create_dir_all(folder).map_err(Error::file(folder))?;
-        place.quiet()
+        Ok(place)
     }
 
     fn of(folder: &Path, cores: &str, holder: Holder) -> Self {
@@ -102,7 +129,8 @@ impl Place {
         }
     }
 
-    fn quiet(self) -> Result<Self, Error> {
+    /// Its network with a loopback, and otherwise silent.
+    pub(crate) fn quiet(self) -> Result<Self, Error> {
         self.quietly("ip link set lo up")?;
         // Devices made here (bridges, tunnels) would speak of themselves: that is no packet of a
         // trial, but it is counted.
@@ -144,6 +172,32 @@ impl Place {
         }
     }
 
+    /// Waits until commands can be run there.
+    pub(crate) fn until_it_runs(&self, go_on: &dyn Fn() -> bool) -> Result<(), Error> {
+        match &self.holder {
+            Holder::Own(_) => Ok(()),
+            Holder::Other(inside) => inside.until_it_runs(go_on),
+        }
+    }
+
+    /// What it is, where that is more than a namespace.
+    pub(crate) fn description(&self) -> Option<String> {
+        match &self.holder {
+            Holder::Own(_) => None,
+            Holder::Other(inside) => inside.description(),
+        }
+    }
+
+    /// Whether its kernel is another than the host's.
+    pub(crate) fn has_own_kernel(&self) -> bool {
+        matches!(&self.holder, Holder::Other(inside) if inside.has_own_kernel())
+    }
+
+    /// Whether its processors are software.
+    pub(crate) fn is_emulated(&self) -> bool {
+        matches!(&self.holder, Holder::Other(inside) if inside.is_emulated())
+    }
+
     /// Commands so far, as a person would type them in the device's namespace.
     pub fn commands(&self) -> &[String] {
         &self.commands
@@ -178,9 +232,11 @@ impl Place {
 
     /// The same, without writing it down: looks change nothing.
     pub fn quietly(&self, line: &str) -> Result<String, Error> {
-        let enter = format!("--net={}", self.namespace());
-        let shell = ["nsenter", &enter, "--", "sh", "-c", line];
-        output(&shell).map_err(|reason| Error::Command { line: line.to_owned(), reason })
+        let said = match &self.holder {
+            Holder::Own(holder) => in_namespace(holder.id(), line),
+            Holder::Other(inside) => inside.says(line),
+        };
+        said.map_err(|reason| Error::Command { line: line.to_owned(), reason })
     }
 
     /// Writes a file into the folder, and down.
@@ -198,34 +254,22 @@ impl Place {
         self.commands.push(format!("{line} &"));
         let log = self.folder.join(format!("{name}.log"));
         let out = File::create(&log).map_err(Error::file(&log))?;
-        let both = out.try_clone().map_err(Error::file(&log))?;
-        let by = match &self.holder {
+        let process = match &self.holder {
             Holder::Own(_) => {
-                vec!["nsenter".to_owned(), format!("--net={}", self.namespace()), "--".to_owned()]
+                let enter = format!("--net={}", self.namespace());
+                let by = ["nsenter", &enter, "--"].map(str::to_owned);
+                child(&by, &self.cores, &line, out)?
             }
-            Holder::Other(inside) => inside.starts_by(),
+            Holder::Other(inside) => inside.start(&self.cores, &line, out)?,
         };
-        let mut child = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL"])
-            .args(by)
-            .args(["taskset", "-c", &self.cores])
-            .args(["sh", "-c", &format!("exec {line}")])
-            .stdin(Stdio::piped())
-            .stdout(out)
-            .stderr(both)
-            .spawn()
-            .map_err(Error::file("setpriv"))?;
-        let input = child.stdin.take();
-        self.daemons.push(Daemon { name: name.to_owned(), child, input, log });
+        self.daemons.push(Daemon { name: name.to_owned(), process, log });
         Ok(())
     }
 
     /// Says something to a process' standard input.
     pub fn tell(&mut self, name: &str, text: &str) -> Result<(), Error> {
         let daemon = self.daemons.iter_mut().find(|daemon| daemon.name == name);
-        let input = daemon.and_then(|daemon| daemon.input.as_mut());
-        let told = input.map(|input| input.write_all(text.as_bytes()).and(input.flush()));
-        match told {
+        match daemon.map(|daemon| daemon.process.tell(text)) {
             Some(Ok(())) => Ok(()),
             _ => self.alive(),
         }
@@ -233,7 +277,7 @@ impl Place {
 
     /// Its processes, by number.
     pub fn processes(&self) -> Vec<u32> {
-        self.daemons.iter().map(|daemon| daemon.child.id()).collect()
+        self.daemons.iter().filter_map(|daemon| daemon.process.id()).collect()
     }
 
     /// What a process said so far.
@@ -254,7 +298,7 @@ impl Place {
 
     fn check(&mut self, of: impl Fn(&str) -> bool) -> Result<(), Error> {
         for daemon in self.daemons.iter_mut().filter(|daemon| of(&daemon.name)) {
-            if let Ok(Some(status)) = daemon.child.try_wait() {
+            if let Some(status) = daemon.process.ended() {
                 return Err(died(daemon, status));
             }
         }
@@ -264,7 +308,7 @@ impl Place {
     /// How a process ended, if it has; from then on nobody misses it.
     pub fn ended(&mut self, name: &str) -> Option<ExitStatus> {
         let at = self.daemons.iter().position(|daemon| daemon.name == name)?;
-        let status = self.daemons[at].child.try_wait().ok()??;
+        let status = self.daemons[at].process.ended()?;
         self.daemons.remove(at);
         Some(status)
     }
@@ -298,14 +342,13 @@ impl Place {
     /// Ends all processes, the last started first.
     pub fn stop(&mut self) {
         let patience = self.patience(END_PATIENCE);
-        for mut daemon in self.daemons.drain(..).rev() {
-            drop(daemon.input.take());
-            let _ = output(&["kill", "-TERM", &daemon.child.id().to_string()]);
+        for Daemon { mut process, .. } in self.daemons.drain(..).rev() {
+            process.ask_to_end();
             let began = Instant::now();
-            while matches!(daemon.child.try_wait(), Ok(None)) {
+            while process.ended().is_none() {
                 if began.elapsed() > patience {
-                    let _ = daemon.child.kill();
-                    let _ = daemon.child.wait();
+                    process.kill();
+                    break;
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -334,6 +377,11 @@ fn died(daemon: &Daemon, status: ExitStatus) -> Error {
     Error::Died { name: daemon.name.clone(), status: status.to_string(), words }
 }
 
+/// Runs a shell's line in the network namespace of a process.
+fn in_namespace(pid: u32, line: &str) -> Result<String, String> {
+    output(&["nsenter", &format!("--net=/proc/{pid}/ns/net"), "--", "sh", "-c", line])
+}
+
 /// Runs a command here. What it says, or why it failed.
 pub fn output(words: &[&str]) -> Result<String, String> {
     let [program, arguments @ ..] = words else { return Ok(String::new()) };
@@ -356,8 +404,16 @@ pub fn program_of(folder: Option<&Path>, name: &str) -> PathBuf {
 
 /// Whether a program is there to be run.
 pub fn has_program(name: &str) -> bool {
+    find_program(name).is_some()
+}
+
+/// Where a program is.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Path::new(name).exists().then(|| name.into());
+    }
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let sbin = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    name.contains('/') && Path::new(name).exists()
-        || std::env::split_paths(&paths).chain(sbin).any(|folder| folder.join(name).exists())
+    let mut all = std::env::split_paths(&paths).chain(sbin).map(|folder| folder.join(name));
+    all.find(|path| path.exists())
 }

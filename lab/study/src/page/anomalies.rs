@@ -1,9 +1,9 @@
 //! What is odd about the numbers, named by the lab itself: where, and how often.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use lab_record::Verdict;
+use lab_record::{EMULATED_ENDS, StreamRecord, Verdict};
 use lab_report::svg::canvas::escape;
 use lab_report::words;
 
@@ -38,8 +38,9 @@ pub(super) fn body(page: &Page<'_>) -> String {
                     Verdict::OrderUnknown { .. } => count("the order of packets is not known"),
                     Verdict::Drift { .. } => count("it drifts"),
                     Verdict::Bimodal { .. } => count("there are two modes"),
-                    // Of searches: their rates tell them, above.
-                    Verdict::LossInversion { .. }
+                    // Of searches: their rates tell them, above; of streams, below.
+                    Verdict::EmulatedEnds
+                    | Verdict::LossInversion { .. }
                     | Verdict::CutShort { .. }
                     | Verdict::GeneratorBound { .. }
                     | Verdict::AgainstReference { .. } => {}
@@ -48,6 +49,13 @@ pub(super) fn body(page: &Page<'_>) -> String {
         }
         if open_trials > 0 {
             lines.push(format!("{open_trials} trials do not add up, by {open} packets at most"));
+        }
+        let emulated = |it: &&StreamRecord| it.verdicts.contains(&Verdict::EmulatedEnds);
+        let emulated: BTreeSet<&str> =
+            results.streams.iter().filter(emulated).map(|it| &*it.subject.device).collect();
+        if !emulated.is_empty() {
+            let devices = Vec::from_iter(emulated).join(", ");
+            lines.push(format!("{devices} between virtual machines: {EMULATED_ENDS}"));
         }
         let trials = results.trials.len();
         lines.extend(

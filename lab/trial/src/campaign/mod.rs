@@ -319,14 +319,23 @@ impl Running<'_> {
         if refused && run > 0 {
             return Ok(());
         }
+        let reason = self.reason(name, &error)?;
         for case in &group.cases[group.cases.len() - missing..] {
             let subject = self.subject(name, case, run);
             if self.earlier.is_over(&subject) {
                 continue;
             }
-            self.recorder.write(FailureRecord { subject, refused, reason: error.to_string() })?;
+            let reason = reason.clone();
+            self.recorder.write(FailureRecord { subject, refused, reason })?;
         }
         Ok(())
+    }
+
+    /// Why something went wrong on a device, for a record; a console is kept whole beside it.
+    fn reason(&self, name: &str, error: &Error) -> Result<String, Error> {
+        let Error::Boot { console, .. } = error else { return Ok(error.to_string()) };
+        let file = self.recorder.keep(&format!("guest-{}", name.replace('/', "_")), console)?;
+        Ok(format!("{error}, and is whole in {file}"))
     }
 
     /// Notes that a case is over.

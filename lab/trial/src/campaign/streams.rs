@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use lab_record::axes::{Endpoint, Flows};
-use lab_record::{DeviceFacts, FailureRecord, QuantityRecord, StreamRecord, Subject};
+use lab_record::{DeviceFacts, FailureRecord, QuantityRecord, StreamRecord, Subject, Verdict};
 use lab_search::search::Manner;
 
 use crate::Error;
@@ -47,6 +47,7 @@ impl Campaign<'_> {
         trials: usize,
     ) -> Result<Vec<StreamRecord>, Error> {
         let addressing = endpoints(&subject.device, case)?;
+        endpoint::check(self.bench, &subject.device, wish, addressing.endpoint)?;
         let streams = self.streams_of(case);
         let mut rig = StreamRig::start(self.bench, &subject.device, wish, addressing)?;
         rig.first_answer()?;
@@ -68,7 +69,6 @@ impl Campaign<'_> {
 impl Running<'_> {
     /// Every case of a group on one device.
     pub(super) fn streams(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
-        endpoint::check(self.campaign.bench, name, &group.wish)?;
         let mut rig: Option<(Addressing, StreamRig<'_>)> = None;
         let mut told = run > 0 || self.is_told(name, group, run);
         for case in &group.cases {
@@ -76,7 +76,11 @@ impl Running<'_> {
                 self.done += 1;
                 continue;
             }
-            let addressing = match endpoints(name, case) {
+            let bench = self.campaign.bench;
+            let possible = |it: Addressing| {
+                endpoint::check(bench, name, &group.wish, it.endpoint).map(|()| it)
+            };
+            let addressing = match endpoints(name, case).and_then(possible) {
                 Ok(addressing) => addressing,
                 Err(refusal) => {
                     if run == 0 {
@@ -93,24 +97,39 @@ impl Running<'_> {
             let known =
                 |(of, six, _): &&(Streams, bool, f64)| *of == streams && *six == addressing.six;
             let ceiling_bps = match self.stream_ceilings.iter().find(known) {
-                Some(&(_, _, ceiling_bps)) => ceiling_bps,
+                // What two guests do with nothing in between is not known: no two cards of theirs
+                // can be joined without somebody who forwards.
+                _ if addressing.endpoint == Endpoint::Vm => None,
+                Some(&(_, _, ceiling_bps)) => Some(ceiling_bps),
                 None => {
                     rig = None;
                     self.tell("the endpoints alone");
                     let found =
                         endpoint::ceiling_bps(self.campaign.bench, &streams, addressing.six)?;
                     self.stream_ceilings.push((streams, addressing.six, found));
-                    found
+                    Some(found)
                 }
             };
             let running = match rig.take() {
                 Some((of, running)) if of == addressing => running,
                 other => {
                     drop(other);
-                    let bench = self.campaign.bench;
-                    let mut started = StreamRig::start(bench, name, &group.wish, addressing)?;
-                    started.first_answer()?;
-                    started
+                    match StreamRig::start(bench, name, &group.wish, addressing) {
+                        Ok(mut started) => {
+                            started.first_answer()?;
+                            started
+                        }
+                        // Ends of another kind may well begin.
+                        Err(error @ Error::Boot { .. }) => {
+                            let reason = self.reason(name, &error)?;
+                            let subject = self.subject(name, case, run);
+                            let failure = FailureRecord { subject, refused: false, reason };
+                            self.recorder.write(failure)?;
+                            self.done += 1;
+                            continue;
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
             };
             if !told {
@@ -131,10 +150,10 @@ impl Running<'_> {
         rig: &mut StreamRig<'_>,
         name: &str,
         case: &Case,
-        (streams, ceiling_bps): (Streams, f64),
+        (streams, ceiling_bps): (Streams, Option<f64>),
         run: u32,
     ) -> Result<(), Error> {
-        let deadline = self.deadline();
+        let (deadline, emulated) = (self.deadline(), rig.has_emulated_ends());
         let measure = &self.campaign.scenario.measure;
         let subject = self.subject(name, case, run);
         self.tell(&format!("{name}: {}", subject.case()));
@@ -164,12 +183,14 @@ impl Running<'_> {
                 duration_s: streams.seconds as f64,
                 ways: found.ways,
                 congestion: found.congestion,
-                ceiling_bps: Some(ceiling_bps),
+                ceiling_bps,
                 round_trips,
+                verdicts: emulated.then_some(Verdict::EmulatedEnds).into_iter().collect(),
                 ..record
             };
             self.recorder.write(record.judged())?;
         }
+        let note = emulated.then(|| lab_record::EMULATED_ENDS.to_owned());
         let terms = measure.terms(0.0, 0.0);
         let methods = Methods::of(&terms);
         let mut found: Vec<QuantityRecord> = Vec::new();
@@ -182,7 +203,7 @@ impl Running<'_> {
                         metric: metric.to_owned(),
                         unit,
                         values: vec![value],
-                        note: None,
+                        note: note.clone(),
                     }),
                 }
             }
@@ -199,9 +220,6 @@ fn endpoints(device: &str, case: &Case) -> Result<Addressing, Error> {
         reason: reason.to_owned(),
     };
     let endpoint = case.get::<Endpoint>().unwrap_or(Endpoint::Namespace);
-    if let Some(reason) = endpoint::site(endpoint).refusal() {
-        return Err(refuse(reason));
-    }
     let plain =
         [FunctionKind::CrossConnect, FunctionKind::Bridge, FunctionKind::Ip4, FunctionKind::Ip6];
     if !plain.contains(&case.function.kind) {

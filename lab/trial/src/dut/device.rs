@@ -89,6 +89,11 @@ pub trait Device {
         false
     }
 
+    /// Of which kind its links to virtual machines are.
+    fn guests_link(&self) -> LinkKind {
+        LinkKind::Tap
+    }
+
     /// Whether it can be started anew, as a process can.
     fn can_restart(&self) -> bool {
         true

@@ -80,6 +80,10 @@ impl Device for OpenVswitchDpdk {
         }
     }
 
+    fn guests_link(&self) -> LinkKind {
+        LinkKind::Vhost
+    }
+
     fn settable(&self) -> &'static [&'static str] {
         &SETTABLE
     }

@@ -6,16 +6,16 @@
 //! iperf3, volley-lab     docker exec
 //! ```
 
-use std::path::Path;
+use std::fs::File;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use lab_record::axes::Endpoint;
 
 use super::engine::Engine;
-use super::site::Site;
+use super::site::{Plan, Site};
 use crate::Error;
-use crate::place::{Inside, Place};
+use crate::place::{Inside, Place, Process, child};
 
 /// No two ends of a lab are called the same.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -34,15 +34,15 @@ impl Site for Container {
         Endpoint::Container
     }
 
-    fn refusal(&self) -> Option<&'static str> {
-        Engine::refusal()
+    fn refusal(&self) -> Option<String> {
+        Engine::refusal().map(str::to_owned)
     }
 
-    fn place(&self, folder: &Path, cores: &str) -> Result<Place, Error> {
+    fn place(&self, plan: &Plan<'_>) -> Result<Place, Error> {
         let engine = Engine::shared()?;
         let name = format!("end{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let pid = engine.run(&name)?;
-        Place::within(folder, cores, Box::new(Running { engine, name, pid }))
+        Place::within(plan.folder, plan.cores, Box::new(Running { engine, name, pid }))?.quiet()
     }
 }
 
@@ -51,10 +51,10 @@ impl Inside for Running {
         self.pid
     }
 
-    fn starts_by(&self) -> Vec<String> {
+    fn start(&self, cores: &str, line: &str, out: File) -> Result<Box<dyn Process>, Error> {
         let mut words = self.engine.client();
         words.extend(["exec", "-i", &self.name].map(str::to_owned));
-        words
+        child(&words, cores, line, out)
     }
 }
 

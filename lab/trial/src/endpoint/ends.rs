@@ -1,9 +1,11 @@
-//! The two ends of a stream: network namespaces of their own, with the kernel's TCP in them.
+//! The two ends of a stream: networks of their own, with the kernel's TCP in them.
 //!
 //! ```text
 //!  first namespace         device's namespace          second namespace
 //!  198.18.0.2  g0 ═══ veth ═══ d0 │ device │ d1 ═══ veth ═══ g1  198.18.1.2      the lab's cores, but for the device
 //! ```
+//! Virtual machines have a card for g0, and d0 is a tap, or a socket of vhost-user.
+//!
 //! What a switch joins is one network, 198.18.0.0/15; what a router joins are two, with the
 //! device's addresses as gateways. Neighbours are told, so that no device need answer for them.
 //!
@@ -16,7 +18,7 @@ use std::net::IpAddr;
 use lab_record::axes::Endpoint;
 
 use crate::Error;
-use crate::link::{self, DEVICE_DEVICES, DEVICE_MACS, LAB_DEVICES, LAB_MACS};
+use crate::link::{self, DEVICE_DEVICES, DEVICE_MACS, DeviceEnd, LAB_DEVICES, LAB_MACS};
 use crate::load::frames::{device_address, lab_address};
 use crate::place::{Place, has_program};
 use crate::scenario::{Ethertype, FunctionKind};
@@ -78,13 +80,8 @@ impl Addressing {
     }
 }
 
-/// A link from each end to the device.
-pub(super) fn lay(
-    ends: &mut [Place; 2],
-    device: &mut Place,
-    addressing: Addressing,
-    mtu: u16,
-) -> Result<(), Error> {
+/// A link from each end to the device, between the host's own devices.
+pub(super) fn lay(ends: &mut [Place; 2], device: &Place, mtu: u16) -> Result<(), Error> {
     for (side, end) in ends.iter_mut().enumerate() {
         let (near, far) = (LAB_DEVICES[side], DEVICE_DEVICES[side]);
         end.run(&format!(
@@ -94,9 +91,35 @@ pub(super) fn lay(
             device.namespace()
         ))?;
         link::ready(device, far)?;
-        address(end, side, addressing)?;
     }
     Ok(())
+}
+
+/// The device's ends of links to virtual machines, which take hold of them when they begin.
+pub(super) fn hang(device: &mut Place, ends: &[DeviceEnd; 2], mtu: u16) -> Result<(), Error> {
+    for (side, end) in ends.iter().enumerate() {
+        if let DeviceEnd::Kernel(far) = end {
+            let mac = DEVICE_MACS[side];
+            device.run(&format!("ip tuntap add dev {far} mode tap vnet_hdr"))?;
+            device.run(&format!("ip link set {far} address {mac} mtu {mtu}"))?;
+            link::ready(device, far)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the cards of virtual machines the names of all other ends.
+pub(super) fn name_cards(ends: &mut [Place; 2], mtu: u16) -> Result<(), Error> {
+    for (side, end) in ends.iter_mut().enumerate() {
+        end.run("ip link set lo up")?;
+        end.run(&format!("ip link set eth0 name {} mtu {mtu}", LAB_DEVICES[side]))?;
+    }
+    Ok(())
+}
+
+/// Gives both ends their addresses.
+pub(super) fn address_all(ends: &mut [Place; 2], addressing: Addressing) -> Result<(), Error> {
+    ends.iter_mut().enumerate().try_for_each(|(side, end)| address(end, side, addressing))
 }
 
 /// Makes the wires slow, as a switch on the way would: what an end sends waits before it.
@@ -124,8 +147,7 @@ pub(super) fn join(ends: &mut [Place; 2], six: bool) -> Result<(), Error> {
         second.namespace()
     ))?;
     let addressing = Addressing { six, routed: false, endpoint: Endpoint::Namespace };
-    address(first, 0, addressing)?;
-    address(second, 1, addressing)
+    address_all(ends, addressing)
 }
 
 fn address(end: &mut Place, side: usize, addressing: Addressing) -> Result<(), Error> {
@@ -143,7 +165,7 @@ fn address(end: &mut Place, side: usize, addressing: Addressing) -> Result<(), E
         end.run(&command)?;
     }
     // Else what a device sends would be received on the device's core.
-    link::steer(end, &[device])
+    if end.has_own_kernel() { Ok(()) } else { link::steer(end, &[device]) }
 }
 
 #[cfg(test)]

@@ -104,13 +104,13 @@ impl StreamRig<'_> {
         let line = format!(
             "iperf3 -c {address} -p {IPERF_PORT} -J -t {seconds} {how} --connect-timeout 5000 2>/dev/null"
         );
-        let began = Instant::now();
+        let (began, patience) = (Instant::now(), self.ends.patience(PATIENCE));
         loop {
             self.ends.places[0].spawn(CLIENT, &line)?;
-            let until = Instant::now() + Duration::from_secs(seconds) + PATIENCE;
+            let until = Instant::now() + Duration::from_secs(seconds) + patience;
             match read(&self.wait(0, CLIENT, until)?) {
                 Ok(found) => return Ok(found),
-                Err(reason) if is_busy(&reason) && began.elapsed() < BUSY => {
+                Err(reason) if is_busy(&reason) && began.elapsed() < self.ends.patience(BUSY) => {
                     std::thread::sleep(Duration::from_millis(100));
                 }
                 Err(reason) => return Err(failed(reason)),
@@ -126,7 +126,8 @@ impl StreamRig<'_> {
             methods.transaction_bytes
         );
         self.ends.places[0].spawn(ASKER, &line)?;
-        let told = self.wait(0, ASKER, Instant::now() + Duration::from_secs(seconds) + PATIENCE)?;
+        let patience = self.ends.patience(PATIENCE);
+        let told = self.wait(0, ASKER, Instant::now() + Duration::from_secs(seconds) + patience)?;
         let found = round_trip::read(&told)?;
         match found.answered {
             0 => Err(failed("no request was answered".into())),

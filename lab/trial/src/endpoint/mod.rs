@@ -19,7 +19,7 @@ mod namespace;
 pub mod round_trip;
 mod site;
 pub mod transaction;
-mod vm;
+pub mod vm;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ pub use ends::Addressing;
 use iperf::Run;
 use lab_record::axes::Endpoint;
 use lab_record::{DeviceFacts, RoundTrips};
-use site::Site;
+use site::{Plan, Site, Wire};
 
 use crate::dut::device::{Device, Job};
 use crate::host::clock::{self, HostClock};
@@ -106,18 +106,31 @@ impl<'a> StreamRig<'a> {
         wish: &Wish,
         addressing: Addressing,
     ) -> Result<Self, Error> {
-        let job = check(bench, name, wish)?;
         let mut device = dut::named(name)?;
         let version = device.version()?;
-        let mut ends = Ends::new(bench, addressing)?;
         let cores = wish.cores(&*device, &bench.cores, bench.link)?;
         let mut place = Place::new(&bench.folder, &cores)?;
-        ends::lay(&mut ends.places, &mut place, addressing, wish.mtu())?;
-        if let Some(mbps) = job.function.wire_mbps {
-            ends::slow(&mut ends.places, mbps)?;
-        }
+        let link = link(&*device, wish, bench.link, addressing.endpoint)?;
+        let job = wish.job(link, device_ends(link, &place));
         let slowed = clock::for_job(&*device, &job, &cores)?;
-        device.start(&job, &mut place)?;
+        let mut ends = if matches!(link, LinkKind::Tap | LinkKind::Vhost) {
+            // Virtual machines begin with their wires; those behind vhost-user boot when the device
+            // runs.
+            ends::hang(&mut place, &job.ends, job.mtu)?;
+            let listens = device.needs(&job).listener;
+            let mut ends = Ends::new(bench, addressing, &place, wires(&job, listens))?;
+            device.start(&job, &mut place)?;
+            ends.places.iter().try_for_each(|end| end.until_it_runs(bench.go_on))?;
+            ends::name_cards(&mut ends.places, job.mtu)?;
+            ends.address(job.function.wire_mbps)?;
+            ends
+        } else {
+            let mut ends = Ends::new(bench, addressing, &place, wires(&job, false))?;
+            ends::lay(&mut ends.places, &place, job.mtu)?;
+            ends.address(job.function.wire_mbps)?;
+            device.start(&job, &mut place)?;
+            ends
+        };
         ends.listen()?;
         Ok(Self { bench, ends, device, place, job, version, _slowed: slowed })
     }
@@ -126,18 +139,24 @@ impl<'a> StreamRig<'a> {
     pub fn facts(&self) -> DeviceFacts {
         let mut commands = self.place.commands().to_vec();
         for (side, end) in self.ends.places.iter().enumerate() {
-            commands.push(format!("# in the namespace of end {side}"));
+            let what = end.description().unwrap_or_else(|| "a namespace".into());
+            commands.push(format!("# at end {side}, {what}"));
             commands.extend_from_slice(end.commands());
         }
         DeviceFacts { name: self.device.name().to_owned(), version: self.version.clone(), commands }
     }
 
+    /// Whether its ends are virtual machines whose processors are software.
+    pub(crate) fn has_emulated_ends(&self) -> bool {
+        self.ends.places.iter().any(Place::is_emulated)
+    }
+
     /// Waits until requests are answered both ways: bridges learn from it where the ends are.
     pub fn first_answer(&mut self) -> Result<(), Error> {
-        let began = Instant::now();
+        let (began, patience) = (Instant::now(), self.ends.patience(FIRST_ANSWER));
         let mut answered = [false; 2];
         while answered.contains(&false) {
-            if began.elapsed() > FIRST_ANSWER {
+            if began.elapsed() > patience {
                 let drops = self.device.counters(&mut self.place)?.drops;
                 let told = |side: usize| if answered[side] { "answered" } else { "not answered" };
                 let hint = format!(
@@ -146,13 +165,13 @@ impl<'a> StreamRig<'a> {
                     told(1)
                 );
                 let device = self.device.name().to_owned();
-                return Err(Error::Silent { device, seconds: FIRST_ANSWER.as_secs(), hint });
+                return Err(Error::Silent { device, seconds: patience.as_secs(), hint });
             }
             for side in 0..2 {
                 self.ends.ask(side, 0.2, None, 1)?;
             }
             for (side, answered) in answered.iter_mut().enumerate() {
-                let told = self.wait(side, ASKER, began + FIRST_ANSWER + PATIENCE)?;
+                let told = self.wait(side, ASKER, began + patience + self.ends.patience(PATIENCE))?;
                 *answered = round_trip::read(&told)?.answered > 0;
             }
         }
@@ -162,15 +181,16 @@ impl<'a> StreamRig<'a> {
     /// Round trips with nothing else on the way, one after the other.
     pub fn round_trips(&mut self, seconds: f64) -> Result<RoundTrips, Error> {
         self.ends.ask(0, seconds, None, u64::MAX)?;
-        let told =
-            self.wait(0, ASKER, Instant::now() + Duration::from_secs_f64(seconds) + PATIENCE)?;
+        let asked = Duration::from_secs_f64(seconds) + self.ends.patience(PATIENCE);
+        let told = self.wait(0, ASKER, Instant::now() + asked)?;
         round_trip::read(&told)
     }
 
     /// Streams, and round trips beside them.
     pub fn streams(&mut self, streams: &Streams) -> Result<(Run, RoundTrips), Error> {
         self.check(streams)?;
-        let until = Instant::now() + Duration::from_secs(streams.seconds) + PATIENCE;
+        let patience = self.ends.patience(PATIENCE);
+        let until = Instant::now() + Duration::from_secs(streams.seconds) + patience;
         self.ends.stream(streams)?;
         self.ends.ask(0, streams.seconds as f64, Some(PACE), u64::MAX)?;
         let told = self.wait(0, CLIENT, until)?;
@@ -202,25 +222,61 @@ impl<'a> StreamRig<'a> {
     }
 }
 
-/// The job of a device between two ends; a refusal where the lab cannot put ends there.
-pub(crate) fn check(bench: &Bench<'_>, name: &str, wish: &Wish) -> Result<Job, Error> {
-    let device = dut::named(name)?;
-    let ends = DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()));
-    let job = wish.job(bench.link, ends);
-    if !matches!(bench.link, LinkKind::Veth | LinkKind::VethXdp) {
-        let what = "streams need the kernel's TCP at the far end of each link: veth or veth-xdp";
-        return Err(device.refuse(&job, what));
-    }
+/// A refusal where the lab cannot put such ends at a device.
+pub(crate) fn check(
+    bench: &Bench<'_>,
+    name: &str,
+    wish: &Wish,
+    endpoint: Endpoint,
+) -> Result<(), Error> {
+    link(&*dut::named(name)?, wish, bench.link, endpoint).map(drop)
+}
+
+/// Of which kind the links between a device and such ends are; likewise.
+fn link(
+    device: &dyn Device,
+    wish: &Wish,
+    of_scenario: LinkKind,
+    endpoint: Endpoint,
+) -> Result<LinkKind, Error> {
+    let kernel = DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned()));
+    let refuse = |what: &str| device.refuse(&wish.job(of_scenario, kernel.clone()), what);
     if !has_program("iperf3") {
-        return Err(device.refuse(&job, "iperf3 is not installed (package iperf3)"));
+        return Err(refuse("iperf3 is not installed (package iperf3)"));
     }
-    Ok(job)
+    let site = site(endpoint);
+    if let Some(reason) = site.refusal() {
+        return Err(refuse(&reason));
+    }
+    site.link(device, of_scenario).map_err(refuse)
+}
+
+/// The device's ends of such links.
+fn device_ends(link: LinkKind, place: &Place) -> [DeviceEnd; 2] {
+    match link {
+        LinkKind::Vhost => [0, 1].map(|side| {
+            DeviceEnd::Vhost(place.folder().join(format!("{}{side}.sock", link.name())))
+        }),
+        _ => DEVICE_DEVICES.map(|name| DeviceEnd::Kernel(name.to_owned())),
+    }
+}
+
+/// What the far ends are joined to.
+fn wires(job: &Job, listens: bool) -> [Wire; 2] {
+    job.ends.clone().map(|end| match end {
+        DeviceEnd::Vhost(path) => Wire::Socket { path, listens },
+        DeviceEnd::Kernel(name) | DeviceEnd::Pci(name) => Wire::Device(name),
+        DeviceEnd::Memif(path) | DeviceEnd::Pcap { rx: path, .. } => {
+            Wire::Device(path.display().to_string())
+        }
+    })
 }
 
 /// What the ends do with nothing in between, all streams of both ways together, in bits a second.
 pub(crate) fn ceiling_bps(bench: &Bench<'_>, streams: &Streams, six: bool) -> Result<f64, Error> {
-    let mut ends =
-        Ends::new(bench, Addressing { six, routed: false, endpoint: Endpoint::Namespace })?;
+    let addressing = Addressing { six, routed: false, endpoint: Endpoint::Namespace };
+    let end = |side: usize| Place::new(&end_folder(bench, side), &allowed_cores());
+    let mut ends = Ends { places: [end(0)?, end(1)?], addressing };
     ends::join(&mut ends.places, six)?;
     ends.listen()?;
     let streams = Streams { seconds: 1, ..*streams };
@@ -231,12 +287,30 @@ pub(crate) fn ceiling_bps(bench: &Bench<'_>, streams: &Streams, six: bool) -> Re
 }
 
 impl Ends {
-    fn new(bench: &Bench<'_>, addressing: Addressing) -> Result<Self, Error> {
-        let own = allowed_cores();
-        let site = site(addressing.endpoint);
-        let end =
-            |side: usize| site.place(&bench.folder.with_extension(format!("end{side}")), &own);
-        Ok(Self { places: [end(0)?, end(1)?], addressing })
+    fn new(
+        bench: &Bench<'_>,
+        addressing: Addressing,
+        device: &Place,
+        wires: [Wire; 2],
+    ) -> Result<Self, Error> {
+        let (own, site) = (allowed_cores(), site(addressing.endpoint));
+        let end = |side: usize, wire: Wire| {
+            let folder = &end_folder(bench, side);
+            site.place(&Plan { folder, cores: &own, side, namespace: device.namespace(), wire })
+        };
+        let [first, second] = wires;
+        Ok(Self { places: [end(0, first)?, end(1, second)?], addressing })
+    }
+
+    /// How long to wait for what takes so long between ends that nothing slows.
+    fn patience(&self, usual: Duration) -> Duration {
+        self.places.iter().map(|place| place.patience(usual)).max().unwrap_or(usual)
+    }
+
+    /// Gives them their addresses, and wires as slow as is asked for.
+    fn address(&mut self, wire_mbps: Option<u64>) -> Result<(), Error> {
+        ends::address_all(&mut self.places, self.addressing)?;
+        wire_mbps.map_or(Ok(()), |mbps| ends::slow(&mut self.places, mbps))
     }
 
     /// Starts who listens: a responder at each end, the server of the streams at the second.
@@ -335,6 +409,11 @@ impl Ends {
     fn listeners_live(&mut self) -> Result<(), Error> {
         self.places.iter_mut().try_for_each(|place| place.lives(&[RESPONDER, SERVER]))
     }
+}
+
+/// Where the files of an end are.
+fn end_folder(bench: &Bench<'_>, side: usize) -> PathBuf {
+    bench.folder.with_extension(format!("end{side}"))
 }
 
 /// The folder of the lab's program.

@@ -1,10 +1,8 @@
 //! Ends in network namespaces, with the kernel's own TCP.
 
-use std::path::Path;
-
 use lab_record::axes::Endpoint;
 
-use super::site::Site;
+use super::site::{Plan, Site};
 use crate::Error;
 use crate::place::Place;
 
@@ -15,7 +13,7 @@ impl Site for Namespace {
         Endpoint::Namespace
     }
 
-    fn place(&self, folder: &Path, cores: &str) -> Result<Place, Error> {
-        Place::new(folder, cores)
+    fn place(&self, plan: &Plan<'_>) -> Result<Place, Error> {
+        Place::new(plan.folder, plan.cores)
     }
 }

@@ -105,6 +105,10 @@ impl Device for Volley {
         true
     }
 
+    fn guests_link(&self) -> LinkKind {
+        LinkKind::Vhost
+    }
+
     fn settable(&self) -> &'static [&'static str] {
         &SETTABLE
     }
