@@ -226,7 +226,14 @@ def containers(run):
 
 
 def vms(run):
-    pass
+    loaded = [it for it in run.of("stream", endpoint="vm") if it.get("ways")]
+    must(loaded, "no streams between virtual machines")
+    for it in loaded:
+        must(it["ways"][0]["bps"] > 1e5 and it["round_trips"]["answered"] > 20, f"{it['ways'][0]['bps']:.0f} bit/s", Disturbed)
+    host = run.all("campaign")[0]["host"].get("virtual machines", "")
+    emulated = all(it["verdict"] == "emulated_ends" for record in loaded for it in record.get("verdicts", [{"verdict": ""}]))
+    must(emulated == ("emulated by software" in host), f"it says {host!r}, and of the streams {loaded[0].get('verdicts')}")
+    must(any("virtio-net over vhost-user" in line for it in run.all("device") for line in it["commands"]), "no vhost-user")
 
 
 def largest_table(run):
@@ -402,14 +409,14 @@ FLAGS = {"vector-size": ["--points", "3"]}
 REFUSED = {
     "l2-bridge": ["it forgets what it learned after two hours"],
     "quick": ["a router routes, no more", "a bridge joins ports, no more", "does not route", "its adapter does not know"],
-    "schedulers": ["no Docker engine", "virtual machine"],
+    "schedulers": ["no Docker engine", "virtual machines", "kernel for the guests"],
     "vector-size": ["its vectors hold 1 to 256 packets"],
     "workers": [r"8 workers.*, and devices have \d+ of the cores"],
 }
 # What another script runs, on more devices than ours: lab_functions.sh.
 ELSEWHERE = {"functional"}
 # What a host may lack so that nothing of a scenario can be measured: why, by a word of the reason.
-ABSENT = {"clock": "no cpufreq", "containers": "no Docker engine", "vms": "vm|virtual machine"}
+ABSENT = {"clock": "no cpufreq", "containers": "no Docker engine", "vms": "virtual machines|kernel for the guests"}
 
 
 def measure(name):
