@@ -1,0 +1,220 @@
+//! Writing another address and port into packets, and what that makes of their checksums.
+//!
+//! ```text
+//!  IPv4   addresses ─▶ header checksum, and the pseudo header's part of TCP's and UDP's
+//!  TCP, UDP ports, ICMP identifier ─▶ their own checksum
+//!  ICMP error: the same within, and then its own (RFC 5508 section 4.2)
+//! ```
+//! A checksum changes by what it covers (RFC 1624): one that was wrong stays wrong.
+
+use crate::tuple::Tuple;
+use wire::checksum::{update_u16, update_u32};
+use wire::ip::protocol;
+use wire::ipv4;
+
+/// Makes a packet, from its IPv4 header on, the one of this tuple. Of a piece that is not the first
+/// the addresses alone are there.
+#[inline]
+pub fn translate4(packet: &mut [u8], to: &Tuple) {
+    let Some(mut header) = ipv4::HeaderMut::new(packet) else { return };
+    let view = header.view();
+    let (old_source, old_destination) = (view.source(), view.destination());
+    let (at, protocol) = (view.header_len(), view.protocol());
+    let is_later = view.fragment_offset() != 0;
+    let (source, destination) = (to.source4(), to.destination4());
+    let sum = update_u32(view.checksum(), old_source, source);
+    header.set_checksum(update_u32(sum, old_destination, destination));
+    header.set_source(source);
+    header.set_destination(destination);
+    let Some(behind) = packet.get_mut(at..).filter(|_| !is_later) else { return };
+    let addresses =
+        |sum| update_u32(update_u32(sum, old_source, source), old_destination, destination);
+    ports(behind, protocol, to, addresses);
+}
+
+/// The same of what is behind the IP header, as far as it is there.
+#[inline]
+fn ports(behind: &mut [u8], protocol: u8, to: &Tuple, addresses: impl Fn(u16) -> u16) {
+    match protocol {
+        protocol::TCP => {
+            let sum = exchange(behind, 0, to.source_port(), |sum| sum, 16);
+            let sum = sum.and_then(|()| exchange(behind, 2, to.destination_port(), addresses, 16));
+            debug_assert!(sum.is_some() || behind.len() < 18);
+        }
+        protocol::UDP => {
+            // RFC 768: none was computed, and none is.
+            let has_sum = behind.get(6..8).is_some_and(|sum| sum != [0, 0]);
+            if !has_sum {
+                put(behind, 0, to.source_port());
+                put(behind, 2, to.destination_port());
+                return;
+            }
+            let sum = exchange(behind, 0, to.source_port(), |sum| sum, 6);
+            let _ = sum.and_then(|()| exchange(behind, 2, to.destination_port(), addresses, 6));
+            if behind.get(6..8) == Some(&[0, 0]) {
+                put(behind, 6, 0xffff);
+            }
+        }
+        protocol::ICMP4 => {
+            let _ = exchange(behind, 4, to.source_port(), |sum| sum, 2);
+        }
+        _ => {}
+    }
+}
+
+/// Puts a word at a place, and changes the checksum at another by that, and by `more`. The word
+/// alone where no checksum is.
+#[inline]
+fn exchange(
+    bytes: &mut [u8],
+    at: usize,
+    new: u16,
+    more: impl Fn(u16) -> u16,
+    sum_at: usize,
+) -> Option<()> {
+    let old = get(bytes, at)?;
+    put(bytes, at, new);
+    let sum = get(bytes, sum_at)?;
+    put(bytes, sum_at, more(update_u16(sum, old, new)));
+    Some(())
+}
+
+#[inline]
+fn get(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+#[inline]
+fn put(bytes: &mut [u8], at: usize, word: u16) {
+    if let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+        *place = word.to_be_bytes();
+    }
+}
+
+/// Octets of an inner packet that may change: its header with options, and that of TCP.
+const INNER: usize = ipv4::MAX_HEADER_LEN + 20;
+
+/// Makes an ICMP error, from its IPv4 header on, one from `source` to `destination`, that tells at
+/// `at` of a packet of this tuple.
+pub fn translate_error4(
+    packet: &mut [u8],
+    at: usize,
+    source: u32,
+    destination: u32,
+    inner: &Tuple,
+) {
+    let Some(mut header) = ipv4::HeaderMut::new(packet) else { return };
+    let view = header.view();
+    let outer = view.header_len();
+    let sum = update_u32(view.checksum(), view.source(), source);
+    let sum = update_u32(sum, view.destination(), destination);
+    header.set_checksum(sum);
+    header.set_source(source);
+    header.set_destination(destination);
+    let Some(within) = packet.get_mut(at..) else { return };
+    let mut before = [0; INNER];
+    let many = within.len().min(INNER);
+    before[..many].copy_from_slice(&within[..many]);
+    translate4(within, inner);
+    let mut after = [0; INNER];
+    after[..many].copy_from_slice(&within[..many]);
+    let Some(message) = packet.get_mut(outer..) else { return };
+    let Some(sum) = get(message, 2) else { return };
+    let pairs = before.as_chunks::<2>().0.iter().zip(after.as_chunks::<2>().0);
+    let sum = pairs.filter(|(old, new)| old != new).fold(sum, |sum, (old, new)| {
+        update_u16(sum, u16::from_be_bytes(*old), u16::from_be_bytes(*new))
+    });
+    put(message, 2, sum);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::craft;
+
+    const A: [u8; 4] = [10, 0, 0, 1];
+    const B: [u8; 4] = [192, 0, 2, 7];
+    const C: [u8; 4] = [203, 0, 113, 9];
+    const D: [u8; 4] = [198, 51, 100, 4];
+
+    fn to(protocol: u8, ports: (u16, u16)) -> Tuple {
+        let n = u32::from_be_bytes;
+        Tuple::ip4((n(C), ports.0), (n(D), ports.1), protocol, 0)
+    }
+
+    #[test]
+    fn a_translated_packet_is_as_if_it_had_been_sent_so() {
+        for data in [&b""[..], b"odd", b"even", &[0xff; 64]] {
+            let mut tcp = craft::ipv4(A, B).tcp(1000, 80).payload(data).build();
+            translate4(&mut tcp, &to(protocol::TCP, (2000, 8080)));
+            assert_eq!(tcp, craft::ipv4(C, D).tcp(2000, 8080).payload(data).build());
+            let mut udp = craft::ipv4(A, B).udp(1000, 53).payload(data).build();
+            translate4(&mut udp, &to(protocol::UDP, (2000, 5353)));
+            assert_eq!(udp, craft::ipv4(C, D).udp(2000, 5353).payload(data).build());
+            let mut echo = craft::ipv4(A, B).icmp_echo(77, 5).payload(data).build();
+            translate4(&mut echo, &to(protocol::ICMP4, (99, 8 << 8)));
+            assert_eq!(echo, craft::ipv4(C, D).icmp_echo(99, 5).payload(data).build());
+            let mut other = craft::ipv4(A, B).protocol(47).payload(data).build();
+            translate4(&mut other, &to(47, (0, 0)));
+            assert_eq!(other, craft::ipv4(C, D).protocol(47).payload(data).build());
+        }
+    }
+
+    #[test]
+    fn a_checksum_that_is_not_there_stays_away_and_one_that_is_wrong_stays_wrong() {
+        let mut none = craft::ipv4(A, B).udp(1000, 53).checksum(0).payload(b"x").build();
+        translate4(&mut none, &to(protocol::UDP, (2000, 5353)));
+        assert_eq!(none, craft::ipv4(C, D).udp(2000, 5353).checksum(0).payload(b"x").build());
+        let mut wrong = craft::ipv4(A, B).tcp(1, 2).payload(b"x").build();
+        wrong[36] ^= 0x40;
+        translate4(&mut wrong, &to(protocol::TCP, (3, 4)));
+        let right = craft::ipv4(C, D).tcp(3, 4).payload(b"x").build();
+        assert_ne!(wrong[36..38], right[36..38]);
+        wrong[36] ^= 0x40;
+        assert_eq!(wrong.len(), right.len());
+    }
+
+    #[test]
+    fn all_ports_give_right_checksums() {
+        for port in (0..=u16::MAX).step_by(7) {
+            let mut sent = craft::ipv4(A, B).udp(1000, 53).payload(b"abc").build();
+            translate4(&mut sent, &to(protocol::UDP, (port, !port)));
+            assert_eq!(sent, craft::ipv4(C, D).udp(port, !port).payload(b"abc").build());
+        }
+    }
+
+    #[test]
+    fn of_a_later_piece_the_addresses_are_changed_alone() {
+        let piece = |from: [u8; 4], to: [u8; 4]| {
+            craft::ipv4(from, to).protocol(17).fragment(64, false).payload(&[7; 16]).build()
+        };
+        let mut sent = piece(A, B);
+        translate4(&mut sent, &to(protocol::UDP, (2000, 5353)));
+        assert_eq!(sent, piece(C, D));
+    }
+
+    #[test]
+    fn an_error_tells_of_the_packet_as_its_sender_knows_it() {
+        let n = u32::from_be_bytes;
+        let router = [172, 16, 0, 1];
+        let error = |to: [u8; 4], about: &[u8]| {
+            craft::ipv4(router, to).icmp4(11, 0, [0; 4]).payload(about).build()
+        };
+        let as_sent = craft::ipv4(C, B).udp(2000, 53).payload(b"question").build();
+        let as_known = craft::ipv4(A, B).udp(1000, 53).payload(b"question").build();
+        let inner = Tuple::ip4((n(A), 1000), (n(B), 53), protocol::UDP, 0);
+        for (length, what) in [(as_sent.len(), "whole"), (28, "eight octets")] {
+            let mut packet = error(C, &as_sent[..length]);
+            translate_error4(&mut packet, 28, n(router), n(A), &inner);
+            assert_eq!(packet, error(A, &as_known[..length]), "{what}");
+        }
+        let as_sent = craft::ipv4(C, B).tcp(2000, 80).payload(b"data").build();
+        let as_known = craft::ipv4(A, B).tcp(1000, 80).payload(b"data").build();
+        let inner = Tuple::ip4((n(A), 1000), (n(B), 80), protocol::TCP, 0);
+        for length in [28, as_sent.len()] {
+            let mut packet = error(C, &as_sent[..length]);
+            translate_error4(&mut packet, 28, n(router), n(A), &inner);
+            assert_eq!(packet, error(A, &as_known[..length]), "{length}");
+        }
+    }
+}
