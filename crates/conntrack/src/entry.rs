@@ -120,7 +120,7 @@ impl Entry {
             }
         }
         let parent = parent.map_or(0, |(slot, generation, direction)| {
-            u64::from(slot) + 1 | u64::from(generation) << 32 | (direction as u64) << 48
+            (u64::from(slot) + 1) | u64::from(generation) << 32 | (direction as u64) << 48
         });
         self.put(PARENT, parent);
         self.put(MARK, 0);

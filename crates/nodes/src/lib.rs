@@ -40,6 +40,7 @@ families! {
     port,
     interface,
     filter,
+    nat,
     l2,
     ip,
     local,

@@ -95,6 +95,7 @@ macro_rules! every_view {
             acl: Acl,
             policer: Policer,
             mirror: Mirror,
+            connection: Connections,
             reassembly: Reassembly,
             twin: Twin,
             fpm: Fpm,

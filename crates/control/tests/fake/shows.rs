@@ -424,6 +424,7 @@ answers! { FakeRouter, router, filter;
         let stations = all.iter().take(filter.limit.unwrap_or(usize::MAX)).cloned().collect();
         view::Stations { total: all.len(), stations }
     },
+    Connections: view::Connections::default(),
     Explained: {
         let wrong = |error: wire::craft::WordsError| EngineError::Wrong(error.to_string());
         let words = wire::craft::Words::read(&filter.packet).map_err(wrong)?;

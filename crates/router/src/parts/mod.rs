@@ -113,6 +113,7 @@ parts! {
     urpf: SourceChecks, makes: [], hears: [],
     allow: Allowing, makes: [], hears: [],
     policers: Policers, makes: [Policers], hears: [],
+    nat: Translating, makes: [Connections Nats], hears: [],
     mirrors: Mirroring, makes: [Mirrors], hears: [],
     whole_frames: WholeFrames, makes: [], hears: [],
     redirects: Redirecting, makes: [], hears: [BetterWay BetterWay6],

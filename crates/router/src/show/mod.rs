@@ -52,6 +52,7 @@ answers! { Router, router, filter;
     Neighbor: router.show_neighbors(),
     NextHops: router.show_next_hops(),
     Acl: router.parts.acls.show(&router.core),
+    Connections: router.parts.nat.show(&router.core, filter)?,
     Drawing: router.show_drawing(*filter),
     Stations: router.parts.bridges.show_stations(&router.core, filter)?,
     Trace: router.show_trace(),

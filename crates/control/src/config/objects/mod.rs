@@ -196,6 +196,7 @@ objects! {
     ip4: ip4::Ip4,
     flows: flows::Flows,
     next_hops: next_hops::NextHops,
+    connections: connections::Connections,
     twins: twins::Twins,
     acls: acl::Acls,
     policers: policer::Policers,
@@ -213,6 +214,7 @@ objects! {
     bridges: bridge::Bridges,
     stations: station::Stations,
     mirrors: mirror::Mirrors,
+    nats: nat::Nats,
     // The example of CONTRIBUTING.md.
     #[cfg(test)]
     #[path = "../../../../../docs/example/probe.rs"]

@@ -45,6 +45,7 @@ fn bare(config: &Config) -> Config {
         ip4: config.ip4.clone(),
         flows: config.flows.clone(),
         next_hops: config.next_hops.clone(),
+        connections: config.connections.clone(),
         acls: config.acls.clone(),
         policers: config.policers.clone(),
         twins: config.twins.clone(),

@@ -16,6 +16,7 @@ use super::super::objects::acl::Rule;
 use super::super::objects::api::Api;
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::Bridge;
+use super::super::objects::connections::Connections;
 use super::super::objects::flows::Flows;
 use super::super::objects::fpm::Fpm;
 use super::super::objects::icmp::Icmp;
@@ -26,6 +27,7 @@ use super::super::objects::lisp_server::MapServer;
 use super::super::objects::lisp_site::LispSite;
 use super::super::objects::memory::Memory;
 use super::super::objects::mirror::Mirror;
+use super::super::objects::nat::Nat;
 use super::super::objects::policer::Policer;
 use super::super::objects::port::Port;
 use super::super::objects::twins::Twins;
@@ -86,6 +88,7 @@ proptest! {
         (lisp, server, site) in (any_declared::<Lisp>(), any_declared::<MapServer>(), any_declared::<LispSite>()),
         (eid, mapping) in (any_declared::<OwnEid>(), any_declared::<Mapping>()),
         (port, bridge, mirror) in (any_declared::<Port>(), any_declared::<Bridge>(), any_declared::<Mirror>()),
+        (nat, connections) in (any_declared::<Nat>(), any_declared::<Connections>()),
     ) {
         prop_assert!(reads_back(&workers) && reads_back(&memory) && reads_back(&api));
         prop_assert!(reads_back(&arp) && reads_back(&icmp) && reads_back(&twins) && reads_back(&flows));
@@ -93,6 +96,7 @@ proptest! {
         prop_assert!(reads_back(&lisp) && reads_back(&server) && reads_back(&site));
         prop_assert!(reads_back(&eid) && reads_back(&mapping));
         prop_assert!(reads_back(&port) && reads_back(&bridge) && reads_back(&mirror), "{port:?}");
+        prop_assert!(reads_back(&nat) && reads_back(&connections), "{nat:?}");
     }
 }
 

@@ -6,6 +6,7 @@ mod declared;
 mod edits;
 mod ip6;
 mod messages;
+mod nat;
 mod recursive;
 mod round_trip;
 pub(crate) mod schema;

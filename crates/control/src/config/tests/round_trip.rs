@@ -49,6 +49,8 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Bridges(delta) => step(&mut config.bridges, delta),
             Change::Stations(delta) => step(&mut config.stations, delta),
             Change::Mirrors(delta) => step(&mut config.mirrors, delta),
+            Change::Nats(delta) => step(&mut config.nats, delta),
+            Change::Connections(replaced) => config.connections = replaced.new.clone(),
             Change::Policers(delta) => step(&mut config.policers, delta),
             Change::Acls(delta) => step(&mut config.acls, delta),
             Change::Probes(delta) => step(&mut config.probes, delta),

@@ -1,0 +1,59 @@
+//! Leads what comes to an outer address to whom inside it stands for: of ports outside, and of those
+//! inside whose hosts know each other by outer addresses (RFC 4787 REQ-9).
+//!
+//! ```text
+//!  interface_input, (a feature) ─▶ nat44_input ┬▶ (the next feature), interface_enter
+//!                                              └▶ drop     of nobody, not valid
+//! ```
+
+use crate::nat::nat44::Now;
+use crate::nat::packet::ip4_at;
+use crate::nat::{Translated, Untranslated};
+use crate::tables::{Feature, Received, Run, Setup, Work};
+use graph::{Context, Exits};
+use packet::Frame;
+use wire::ipv4;
+
+/// See the module.
+pub struct Nat44Input;
+
+impl Feature for Nat44Input {
+    const NAME: &'static str = "nat44-input";
+    const ABOUT: &'static str = "leads packets to outer addresses inside";
+    const PLACE: u8 = 45;
+    type Side = Received;
+    type Work = Self;
+}
+
+impl Work for Nat44Input {
+    const CHANGES: bool = true;
+    type Setting = Translated;
+    type Exit = Untranslated;
+
+    fn new(_: &Setup) -> Self {
+        Self
+    }
+
+    fn hold(
+        &mut self,
+        run: Run<'_, Translated>,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Untranslated>,
+        context: &mut Context<'_>,
+    ) {
+        let (Translated(nat), has_packets) = (run.setting, run.row.carries_packets());
+        let now = Now::of(context);
+        for slot in run.slots {
+            let mut packet = frame.view(slot);
+            let bytes = packet.header();
+            let Some(at) = ip4_at(bytes, has_packets) else { continue };
+            let header = ipv4::Header::new(&bytes[at..]);
+            if !header.is_some_and(|header| nat.is_outer(header.destination())) {
+                continue;
+            }
+            if let Err(why) = nat.received(&mut packet.header_mut()[at..], run.id, now) {
+                exits.set(slot, why);
+            }
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! Translations of addresses: made of the configuration, their connections swept and shown.
+//!
+//! ```text
+//!  [connections], [nat.…], addresses of ports ─▶ Nat44 of each, on one table ─▶ rows of its ports
+//!  clock ─▶ a slice of the table ─▶ what is over goes
+//! ```
+//! The table is there while something is translated. A translation that a change leaves as it is
+//! keeps its connections; so does one that changes, as far as they still look like that.
+
+use crate::core::Core;
+use crate::interfaces::OpenPort;
+use crate::part::{Makes, Part, Work};
+use conntrack::{Family, Pool, Shown, Status, Table, Timeouts, Tuple};
+use control::config::Delta;
+use control::config::change::Replaced;
+use control::config::objects::connections::Connections;
+use control::config::objects::nat::{self as config, Nat, NatName};
+use control::config::objects::port::PortName;
+use control::engine::{ApplyError, EngineError};
+use control::view;
+use graph::tsc_hz;
+use nodes::nat::{Forward, Nat44, Nat44Input, Nat44Output, Translated};
+use nodes::tables::Interface;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wire::ip::protocol;
+
+/// Between two slices of the table.
+const SLICE_NS: u64 = 100_000_000;
+/// In so many slices all of it is looked at: five seconds.
+const SLICES: usize = 50;
+/// What is shown at once of the table.
+const SHOWN: usize = 4096;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Translating {
+    limits: Connections,
+    configured: BTreeMap<NatName, Nat>,
+    table: Option<Arc<Table>>,
+    made: BTreeMap<NatName, Arc<Nat44>>,
+    /// Numbers of translations, which tell their connections apart.
+    zones: BTreeMap<NatName, u16>,
+    swept: usize,
+    next_ns: u64,
+}
+
+impl Translating {
+    /// The table, while something is translated, with as much room as there is to be.
+    fn bring_table(&mut self, core: &Core) -> Option<Arc<Table>> {
+        let room = self.limits.max as usize;
+        if self.configured.is_empty() {
+            self.table = None;
+        } else if !self.has_room(room) {
+            self.table = Some(Arc::new(Table::new(room, seed(core))));
+        }
+        self.table.clone()
+    }
+
+    fn has_room(&self, room: usize) -> bool {
+        self.table.as_ref().is_some_and(|table| table.room() == room)
+    }
+
+    /// A table with so much room: a large one takes a second.
+    fn prepare_table<'a>(&self, core: &Core, room: usize) -> Option<Work<'a, Self>> {
+        if self.has_room(room) {
+            return None;
+        }
+        let seed = seed(core);
+        Some(Box::new(move || {
+            let table = Arc::new(Table::new(room, seed));
+            Box::new(move |part: &mut Self| part.table = Some(table))
+        }))
+    }
+
+    /// The number of a translation, which none beside it has.
+    fn zone(&mut self, name: &NatName) -> u16 {
+        let taken: Vec<u16> = self.zones.values().copied().collect();
+        let free = || (1..=u16::MAX).find(|zone| !taken.contains(zone)).unwrap_or(0);
+        *self.zones.entry(name.clone()).or_insert_with(free)
+    }
+
+    /// A translation, if its port outside has an address, or it has others.
+    fn make(
+        &mut self,
+        core: &Core,
+        name: &NatName,
+        nat: &Nat,
+        table: &Arc<Table>,
+    ) -> Option<Nat44> {
+        let own = own_addresses(core);
+        let addresses: Vec<RangeInclusive<u32>> = match nat.pool[..] {
+            [] => {
+                let first = core.ports.get(&nat.outside).and_then(first_ip4)?;
+                vec![first..=first]
+            }
+            ref pool => pool.iter().map(|it| it.first.into()..=it.last.into()).collect(),
+        };
+        let first = *addresses.first()?.start();
+        let forwards: Vec<Forward> = nat.forward.iter().map(|it| forward(it, first)).collect();
+        let reserved =
+            forwards.iter().map(|it| (it.address, it.protocol, it.ports.clone())).collect();
+        let is_outer = |address: &u32| {
+            addresses.iter().any(|range| range.contains(address))
+                || forwards.iter().any(|forward| forward.address == *address)
+        };
+        let own = own.into_iter().filter(is_outer).collect();
+        let ports = nat.ports.0.first..=nat.ports.0.last;
+        Some(Nat44 {
+            name: name.to_string(),
+            table: Arc::clone(table),
+            timeouts: timeouts(&self.limits),
+            zone: self.zone(name),
+            inside: nat.inside.iter().filter_map(|port| core.ports.id_of(port)).collect(),
+            pool: Pool { addresses, ports, reserved },
+            forwards,
+            own,
+            open: nat.open,
+        })
+    }
+
+    /// The translation of a port, and whether the port is outside.
+    fn of(&self, port: &PortName) -> Option<(&Arc<Nat44>, bool)> {
+        let is_of = |(_, nat): &(&NatName, &Nat)| nat.outside == *port || nat.inside.contains(port);
+        let (name, nat) = self.configured.iter().find(is_of)?;
+        Some((self.made.get(name)?, nat.outside == *port))
+    }
+}
+
+/// What nobody outside knows.
+fn seed(core: &Core) -> u64 {
+    let given = core.clock.given_chance();
+    given.unwrap_or_else(|| RandomState::new().hash_one("connections"))
+}
+
+fn first_ip4(port: &OpenPort) -> Option<u32> {
+    port.config.addresses.iter().find_map(|own| match own.address() {
+        IpAddr::V4(address) => Some(address.into()),
+        IpAddr::V6(_) => None,
+    })
+}
+
+/// All IPv4 addresses of ours.
+fn own_addresses(core: &Core) -> Vec<u32> {
+    let all = core.ports.values().flat_map(|port| &port.config.addresses);
+    let ip4 = all.filter_map(|own| match own.address() {
+        IpAddr::V4(address) => Some(address.into()),
+        IpAddr::V6(_) => None,
+    });
+    ip4.collect()
+}
+
+fn forward(it: &config::Forward, first: u32) -> Forward {
+    let ports = it.port.0;
+    Forward {
+        address: it.address.map_or(first, Into::into),
+        protocol: match it.protocol {
+            config::Transport::Tcp => protocol::TCP,
+            config::Transport::Udp => protocol::UDP,
+        },
+        ports: ports.first..=ports.last,
+        to: (it.to.into(), it.to_port.unwrap_or(ports.first)),
+    }
+}
+
+fn timeouts(limits: &Connections) -> Timeouts {
+    let seconds = |timeout: Duration| u32::try_from(timeout.as_secs()).unwrap_or(u32::MAX);
+    Timeouts {
+        tcp_syn_sent: seconds(limits.tcp_syn_sent),
+        tcp_syn_received: seconds(limits.tcp_syn_received),
+        tcp_established: seconds(limits.tcp_established),
+        tcp_unanswered: seconds(limits.tcp_unanswered),
+        tcp_fin_wait: seconds(limits.tcp_fin_wait),
+        tcp_close_wait: seconds(limits.tcp_close_wait),
+        tcp_last_ack: seconds(limits.tcp_last_ack),
+        tcp_time_wait: seconds(limits.tcp_time_wait),
+        tcp_close: seconds(limits.tcp_close),
+        udp: seconds(limits.udp),
+        udp_stream: seconds(limits.udp_stream),
+        icmp: seconds(limits.icmp),
+        other: seconds(limits.other),
+        tcp_loose: limits.tcp_loose,
+    }
+}
+
+/// The second that it is, as workers count them.
+fn now_s(core: &Core) -> u32 {
+    (core.clock.tsc() / tsc_hz()) as u32
+}
+
+impl Part for Translating {
+    /// Addresses and numbers of ports may be others: each translation is made anew, and stays the
+    /// one it was where it is the same.
+    fn settle(&mut self, core: &mut Core) {
+        let table = self.bring_table(core);
+        let mut made = BTreeMap::new();
+        for (name, nat) in self.configured.clone() {
+            let new = table.as_ref().and_then(|table| self.make(core, &name, &nat, table));
+            let Some(new) = new else { continue };
+            let old = self.made.get(&name).filter(|old| is_same(old, &new));
+            made.insert(name, old.cloned().unwrap_or_else(|| Arc::new(new)));
+        }
+        let is_new = |(name, nat): (&NatName, &Arc<Nat44>)| {
+            self.made.get(name).is_none_or(|old| !Arc::ptr_eq(old, nat))
+        };
+        if made.len() != self.made.len() || made.iter().any(is_new) {
+            core.touch_rows();
+        }
+        self.made = made;
+    }
+
+    fn row(&self, _: &Core, name: &PortName, _: &OpenPort, row: &mut Interface) {
+        let of = self.of(name);
+        let translated = |(nat, _): (&Arc<Nat44>, bool)| Translated(Arc::clone(nat));
+        row.set::<Nat44Input>(of.map(translated));
+        row.set::<Nat44Output>(of.filter(|(_, is_outside)| *is_outside).map(translated));
+    }
+
+    fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
+        let Some(table) = &self.table else { return false };
+        let now_ns = core.now_ns();
+        if now_ns >= self.next_ns {
+            let many = table.room().div_ceil(SLICES);
+            self.swept = table.sweep(self.swept, many, now_s(core));
+            self.next_ns = now_ns + SLICE_NS;
+        }
+        false
+    }
+
+    fn next_due_ns(&self) -> Option<u64> {
+        self.table.as_ref().map(|_| self.next_ns)
+    }
+}
+
+/// Whether workers see no difference.
+fn is_same(old: &Nat44, new: &Nat44) -> bool {
+    let Nat44 { name, table, timeouts, zone, inside, pool, forwards, own, open } = new;
+    Arc::ptr_eq(&old.table, table)
+        && (&old.name, &old.timeouts, &old.zone, &old.inside) == (name, timeouts, zone, inside)
+        && (&old.pool, &old.forwards, &old.own, &old.open) == (pool, forwards, own, open)
+}
+
+impl Makes<Replaced<Connections>> for Translating {
+    fn prepare<'a>(
+        &self,
+        core: &Core,
+        change: &'a Replaced<Connections>,
+    ) -> Option<Work<'a, Self>> {
+        match self.configured.is_empty() {
+            true => None,
+            false => self.prepare_table(core, change.new.max as usize),
+        }
+    }
+
+    fn make(&mut self, _: &mut Core, change: &Replaced<Connections>) -> Result<(), ApplyError> {
+        self.limits = change.new.clone();
+        Ok(())
+    }
+}
+
+impl Makes<Delta<NatName, Nat>> for Translating {
+    fn prepare<'a>(&self, core: &Core, change: &'a Delta<NatName, Nat>) -> Option<Work<'a, Self>> {
+        change.outcome().1.and_then(|_| self.prepare_table(core, self.limits.max as usize))
+    }
+
+    fn make(&mut self, core: &mut Core, change: &Delta<NatName, Nat>) -> Result<(), ApplyError> {
+        let (name, config) = change.outcome();
+        core.touch_rows();
+        match config {
+            Some(config) => drop(self.configured.insert(name.clone(), config.clone())),
+            None => {
+                self.configured.remove(name);
+                self.zones.remove(name);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Translating {
+    /// Takes down whose connections are asked for; they are read elsewhere.
+    pub(crate) fn show(
+        &self,
+        core: &Core,
+        filter: &view::ConnectionFilter,
+    ) -> Result<impl FnOnce() -> view::Connections + Send + 'static, EngineError> {
+        let unknown = |name: &String| {
+            let has = self.made.keys().any(|known| known.to_string() == *name);
+            (!has).then(|| EngineError::Unknown { what: "translation", name: name.clone() })
+        };
+        if let Some(refusal) = filter.nat.as_ref().and_then(unknown) {
+            return Err(refusal);
+        }
+        let address = match &filter.address {
+            None => None,
+            Some(text) => Some(
+                text.parse::<IpAddr>()
+                    .map_err(|_| EngineError::Wrong(format!("`{text}` is not an IP address")))?,
+            ),
+        };
+        let names: HashMap<u16, String> =
+            self.made.values().map(|nat| (nat.zone, nat.name.clone())).collect();
+        let (table, now_s, filter) = (self.table.clone(), now_s(core), filter.clone());
+        Ok(move || {
+            table.map(|table| list(&table, now_s, &names, &filter, address)).unwrap_or_default()
+        })
+    }
+}
+
+fn list(
+    table: &Table,
+    now_s: u32,
+    names: &HashMap<u16, String>,
+    filter: &view::ConnectionFilter,
+    address: Option<IpAddr>,
+) -> view::Connections {
+    let counted = table.counters();
+    let mut shown = view::Connections {
+        room: table.room() as u64,
+        taken: counted.begun.saturating_sub(counted.ended),
+        begun: counted.begun,
+        evicted: counted.evicted,
+        refused: counted.refused,
+        ..view::Connections::default()
+    };
+    let limit = filter.limit.unwrap_or(usize::MAX);
+    let mut from = 0;
+    loop {
+        from = table.each(from, SHOWN, now_s, |it| {
+            let nat = names.get(&it.original.zone());
+            let is_one = matches!(it.original.family(), Family::Ip4 | Family::Ip6);
+            let ends = [ends(&it.original), ends(&it.reply)].concat();
+            let has = address.is_none_or(|address| ends.iter().any(|(own, _)| *own == address));
+            let of = filter.nat.as_ref().is_none_or(|name| nat == Some(name));
+            if is_one && has && of {
+                shown.total += 1;
+                if shown.connections.len() < limit {
+                    shown.connections.push(show(&it, nat, now_s));
+                }
+            }
+            false
+        });
+        if from == 0 {
+            shown.connections.sort_unstable();
+            return shown;
+        }
+    }
+}
+
+/// Who sends a packet, and whom it goes to.
+fn ends(tuple: &Tuple) -> [(IpAddr, u16); 2] {
+    let (from, to): (IpAddr, IpAddr) = match tuple.family() {
+        Family::Ip6 => {
+            (Ipv6Addr::from(tuple.source6()).into(), Ipv6Addr::from(tuple.destination6()).into())
+        }
+        _ => (Ipv4Addr::from(tuple.source4()).into(), Ipv4Addr::from(tuple.destination4()).into()),
+    };
+    [(from, tuple.source_port()), (to, tuple.destination_port())]
+}
+
+fn show(it: &Shown, nat: Option<&String>, now_s: u32) -> view::Connection {
+    let number = it.original.protocol();
+    let [source, destination] = texts(&it.original);
+    let [seen_source, seen_destination] = texts(&it.reply.inverse());
+    view::Connection {
+        nat: nat.cloned().unwrap_or_default(),
+        protocol: match number {
+            protocol::TCP => "tcp".to_owned(),
+            protocol::UDP => "udp".to_owned(),
+            protocol::ICMP4 => "icmp".to_owned(),
+            protocol::ICMP6 => "icmp6".to_owned(),
+            protocol::GRE => "gre".to_owned(),
+            other => other.to_string(),
+        },
+        source,
+        destination,
+        seen_source,
+        seen_destination,
+        state: state(number, it.status).to_owned(),
+        expires_s: it.status.expires_s().saturating_sub(now_s),
+    }
+}
+
+/// Both ends with their ports; of an echo its identifier beside who asks.
+fn texts(tuple: &Tuple) -> [String; 2] {
+    let [(from, from_port), (to, to_port)] = ends(tuple);
+    let with = |address: IpAddr, port: u16| match address {
+        IpAddr::V4(address) => format!("{address}:{port}"),
+        IpAddr::V6(address) => format!("[{address}]:{port}"),
+    };
+    match tuple.protocol() {
+        protocol::TCP | protocol::UDP => [with(from, from_port), with(to, to_port)],
+        protocol::ICMP4 | protocol::ICMP6 => [with(from, from_port), to.to_string()],
+        _ => [from.to_string(), to.to_string()],
+    }
+}
+
+fn state(number: u8, status: Status) -> &'static str {
+    match (number, status.is_answered()) {
+        (protocol::TCP, _) => status.tcp().word(),
+        (_, true) => "answered",
+        (_, false) => "unanswered",
+    }
+}
