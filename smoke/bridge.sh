@@ -64,6 +64,28 @@ until_true pings "$c" 10.0.9.1
 ctl router show bridge | has 'p3 .* yes '
 ctl router mac fill lan p1 1000 --first 06:00:00:01:00:00 | has '1000 stations added'
 [ "$(json .total router mac show --bridge lan --port p1 --limit 5)" -ge 1000 ]
+
+# The router's own station answers as long as its bridge is there: its MAC goes with the bridge, and is nobody's in the next one.
+ctl router port add own bvi addresses 10.0.9.9/24 >/dev/null
+ctl router bridge join lan own >/dev/null
+until_true pings "$c" 10.0.9.9
+own=$(json '.[] | select(.name == "own").mac' router show ports)
+is_at "$own" own || { ctl router mac show; echo "the bridge's own station is not told"; exit 1; }
+ip -n "$c" neigh replace 10.0.9.9 lladdr "$own" dev eth0 nud permanent
+silent() { ! on "$c" ping -q -c 2 -i 0.2 -W 1 10.0.9.9 >/dev/null || { echo "the own station of a bridge that is gone answers"; exit 1; }; }
+ctl router bridge del lan >/dev/null
+[ "$(json '.stations | length' router mac show)" = 0 ] || { ctl router mac show; echo "a station outlived its bridge"; exit 1; }
+silent
+ctl router bridge add other ports p1 ports p2 ports p3 >/dev/null
+until_true pings "$c" 10.0.9.1
+[ -z "$(place "$own")" ] || { ctl router mac show; echo "the next bridge has the station of the one before"; exit 1; }
+on "$a" timeout 40 tcpdump -n -p -i eth0 -c 1 "ether dst $own and icmp" >/dev/null 2>"$work/dump.txt" &
+dump=$!
+until_true has listening "$work/dump.txt"
+silent
+wait $dump || { echo "frames to nobody's MAC are not flooded"; exit 1; }
+ctl router bridge join other own >/dev/null
+until_true pings "$c" 10.0.9.9
 ctl router config show >"$work/saved.toml"
 "$bin/volley" config check "$work/saved.toml" >/dev/null
 echo "ok $name"
