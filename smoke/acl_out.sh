@@ -9,7 +9,16 @@ hosts
         printf '[port."p1.%s"]\nkind = "vlan"\nparent = "p1"\nvlan = %s\n' $vlan $vlan
         printf 'addresses = ["10.0.%s.1/24"]\nacl_in = "vlan_100"\nacl_out = "vlan_100"\n' $vlan
     done
+    for inner in 7 8; do
+        printf '[port."p1.300.%s"]\nkind = "vlan"\nparent = "p1"\nvlan = 300\ninner = %s\n' $inner $inner
+        printf 'addresses = ["10.0.%s.1/24"]\nacl_in = "inner_7"\nacl_out = "inner_7"\n' $inner
+    done
     cat <<'TOML'
+[acl.inner_7]
+[[acl.inner_7.rule]]
+action = "permit"
+vlan = 300
+inner_vlan = 7
 [acl.to_b]
 default = "permit"
 [[acl.to_b.rule]]
@@ -56,26 +65,32 @@ until_true pings "$b" 10.0.2.1
 ctl router port set p2 acl_out to_b
 ! pings "$b" 10.0.2.1 || { echo "the list does not stand again"; exit 1; }
 
-# A list that asks for a VLAN, at sub-interfaces, whose frames have no tags in the router.
+# Lists that ask for a VLAN, or for the one behind it, at sub-interfaces, whose frames have no tags in the router.
 cat >"$work/vlans.py" <<'PY'
 import sys
-from scapy.all import ARP, ICMP, IP, Dot1Q, Ether, conf, get_if_hwaddr, srp1
+from scapy.all import ARP, ICMP, IP, Dot1AD, Dot1Q, Ether, conf, get_if_hwaddr, srp1
 conf.verb = 0
 mac = get_if_hwaddr("eth0")
 
-def ask(vlan, packet, to="ff:ff:ff:ff:ff:ff", tries=10):
+def ask(tags, packet, to="ff:ff:ff:ff:ff:ff", tries=10):
     for _ in range(tries):
-        answer = srp1(Ether(src=mac, dst=to) / Dot1Q(vlan=vlan) / packet, iface="eth0", timeout=1)
+        answer = srp1(Ether(src=mac, dst=to) / tags / packet, iface="eth0", timeout=1)
         if answer is not None:
             return answer
 
-for vlan, tries, answers in [(100, 10, True), (200, 3, False)]:
-    arp = ask(vlan, ARP(op=1, hwsrc=mac, psrc=f"10.0.{vlan}.9", pdst=f"10.0.{vlan}.1"))
-    ping = IP(src=f"10.0.{vlan}.9", dst=f"10.0.{vlan}.1") / ICMP(id=vlan)
-    echo = ask(vlan, ping, arp[ARP].hwsrc, tries)
+# The last tag is the network's number.
+both = lambda inner: Dot1AD(vlan=300) / Dot1Q(vlan=inner)
+for tags, tries, answers in [(Dot1Q(vlan=100), 10, True), (Dot1Q(vlan=200), 3, False), (both(7), 10, True), (both(8), 3, False)]:
+    net = tags.lastlayer().vlan
+    arp = ask(tags, ARP(op=1, hwsrc=mac, psrc=f"10.0.{net}.9", pdst=f"10.0.{net}.1"))
+    ping = IP(src=f"10.0.{net}.9", dst=f"10.0.{net}.1") / ICMP(id=net)
+    echo = ask(tags, ping, arp[ARP].hwsrc, tries)
     if (echo is not None and ICMP in echo) != answers:
-        sys.exit(f"VLAN {vlan}: {echo}")
+        sys.exit(f"VLAN {net}: {echo}")
 PY
 on "$a" timeout 50 /usr/bin/python3 "$work/vlans.py" || { ctl router show acl; exit 1; }
-json '.[] | select(.name == "vlan_100") | select(.rules[0].packets >= 2 and .other_packets >= 1) | .name' router show acl | has vlan_100
+for list in vlan_100 inner_7; do
+    json ".[] | select(.name == \"$list\") | select(.rules[0].packets >= 2 and .other_packets >= 1) | .name" router show acl | has $list ||
+        { ctl router show acl; exit 1; }
+done
 echo "ok $name"
