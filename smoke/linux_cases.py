@@ -202,6 +202,9 @@ def for_us():
         yield f"ICMP {kind} to us", bytes(ip(ICMP(type=kind) / Raw(BODY), dst=US))
     for size in (0, 1, 7):
         yield f"ICMP of {size} bytes to us", ip(Raw(bytes(size)), proto=1, dst=US)
+    # Its checksum is right, and half of its header is missing.
+    for size in (4, 7):
+        yield f"echo request of {size} bytes to us", ip(Raw(b"\x08\0\xf7\xff" + bytes(size - 4)), proto=1, dst=US)
     for protocol in (0, 2, 3, 4, 5, 8, 33, 41, 46, 47, 50, 51, 89, 103, 112, 132, 136, 253, 255):
         yield f"protocol {protocol} to us", ip(Raw(BODY), proto=protocol, dst=US)
     yield "UDP to us", ip(dst=US)
