@@ -190,6 +190,27 @@ fn a_bundle_is_done_whole_or_not_at_all() {
 }
 
 #[test]
+fn bundles_hold_so_many_bytes_all_together_and_what_is_given_up_makes_room() {
+    let mut talk = Talk::new(Version::V14);
+    let long: Vec<Action> = (0..4000).flat_map(|_| to(2)).collect();
+    let long = add(1, Match::any(), long).encode(Version::V14, 7);
+    let put = |bundle: u8| {
+        let body = [&[0, 0, 0, bundle, 0, 0, 0, 1][..], &long].concat();
+        message::message(Version::V14, Kind::BundleAdd, 7, &body)
+    };
+    let [first, second] = [put(1), put(2)];
+    let fit = |talk: &mut Talk, it: &[u8]| (0..).take_while(|_| talk.hear(it).is_empty()).count();
+    assert!(talk.hear(&first).is_empty());
+    let count = 1 + fit(&mut talk, &second);
+    let most = 64 << 20;
+    assert!(count * long.len() <= most && (count + 1) * long.len() > most, "{count} messages");
+    assert!(!talk.hear(&first).is_empty(), "another bundle has no more");
+    let discard = [0, 0, 0, 2, 0, 6, 0, 1];
+    talk.hear(&message::message(Version::V14, Kind::BundleControl, 9, &discard));
+    assert!(talk.hear(&first).is_empty());
+}
+
+#[test]
 fn a_controllers_packet_is_sent_and_packets_come_to_controllers() {
     let mut talk = Talk::new(Version::V13);
     let mut body = u32::MAX.to_be_bytes().to_vec();
