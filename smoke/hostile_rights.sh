@@ -44,6 +44,31 @@ refused 'takes a restart' mail files set folders /
 refused 'takes the right' users port set p1 twin on netns /proc/1/ns/net
 [ -z "$(find "$work/outside" "$work/captures" -type f)" ] || { echo "a file was made"; exit 1; }
 
+# A crowd that says nothing, or half of something, of one user and of root itself, keeps out neither others nor its own.
+cat >"$work/crowd.py" <<'PY'
+import socket, sys, time
+crowd = []
+for number in range(int(sys.argv[2])):
+    one = socket.socket(socket.AF_UNIX)
+    one.connect(sys.argv[1])
+    try:
+        one.send(b"GET /v1/version HTTP/1.1\r\nHo"[: 30 * (number % 2)])
+    except OSError:
+        pass
+    crowd.append(one)
+print("there", flush=True)
+time.sleep(600)
+PY
+setpriv --reuid=nobody --regid=games --clear-groups /usr/bin/python3 - "$work/router.sock" 80 <"$work/crowd.py" >"$work/crowd.txt" &
+daemons+=($!)
+/usr/bin/python3 "$work/crowd.py" "$work/router.sock" 300 >>"$work/crowd.txt" &
+daemons+=($!)
+both_there() { [ "$(wc -l <"$work/crowd.txt")" = 2 ]; }
+until_true both_there
+timeout 20 "$work/volley" --socket "$work/router.sock" show version >"$work/said.log" 2>&1 || { echo "root is kept out"; exit 1; }
+for group in games users; do timeout 20 setpriv --reuid=nobody --regid=$group --clear-groups "$work/volley" --socket "$work/router.sock" show version >/dev/null || { echo "$group is kept out"; exit 1; }; done
+kill "${daemons[@]:1}"
+
 # Below the folders, and nowhere else, by whatever name.
 as mail port add rec pcap tx "$work/captures/a.pcap"
 # It is written when it is closed; a capture of ours is taken again.

@@ -2,6 +2,7 @@
 //! refusal that overtakes the body would cost the connection, and its next request.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -12,6 +13,8 @@ use axum::response::{IntoResponse, Response};
 use hyper::body::Body as _;
 use tokio::time::{Instant, timeout_at};
 
+use super::activity::until_answered;
+use super::places::Place;
 use super::problem::{Refusal, refuse};
 use crate::view::{Right, RoutesLoad, Verb};
 
@@ -31,7 +34,15 @@ pub(super) async fn read(request: Request, next: Next) -> Response {
     let is_file = head.uri.path() == RoutesLoad::PATH && may_load;
     let most = if is_file { MAX_FILE_BYTES } else { MAX_BODY_BYTES };
     match whole(body, most).await {
-        Ok(bytes) => next.run(Request::from_parts(head, Body::from(bytes))).await,
+        Ok(bytes) => {
+            // Only who has said all of it waits for an answer.
+            let busy = head.extensions.get::<Arc<Place>>().map(|place| place.activity().busy());
+            let response = next.run(Request::from_parts(head, Body::from(bytes))).await;
+            match busy {
+                Some(busy) => until_answered(response, busy),
+                None => response,
+            }
+        }
         Err(refusal) => refusal.into_response(),
     }
 }

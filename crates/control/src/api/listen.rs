@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::Router;
 use axum::http::StatusCode;
-use axum::{Extension, Router};
 use thiserror::Error;
 use tokio::net::{UnixListener, UnixStream};
 
@@ -153,7 +153,7 @@ impl UnixSocket {
             };
             // Strangers take no place of those who may.
             let (place, router) = match right {
-                Some(right) => (places.of_known(user), router.clone().layer(Extension(right))),
+                Some(_) => (places.of_known(user), router.clone()),
                 None => {
                     tracing::warn!(fault = "api-stranger", peer = %user, "a peer of the API is refused: it is in no group that may");
                     (places.of_unknown(user, Instant::now()), strangers.clone())
@@ -161,7 +161,7 @@ impl UnixSocket {
             };
             match place {
                 Ok(place) => {
-                    let task = tokio::spawn(serve(stream, router, Arc::clone(&place)));
+                    let task = tokio::spawn(serve(stream, router, Arc::clone(&place), right));
                     place.is_served_by(task.abort_handle());
                 }
                 Err(full) => {

@@ -8,6 +8,7 @@
 //!
 //! Errors are problem details (RFC 9457). A handler holds no state but the control loop's handle.
 
+mod activity;
 mod body;
 mod bulk;
 mod config;

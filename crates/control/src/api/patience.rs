@@ -1,15 +1,19 @@
 //! A stream whose reader may not keep us waiting for ever.
 //!
 //! What is written and not taken for [`WRITE_TIME`] ends the connection. How long we wait to read
-//! is for others to say: a header has its time, and a body.
+//! is for others to say: a header has its time, and a body. A connection on which something is read
+//! or waits to be taken is not an idle one.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
+
+use super::activity::{Activity, Busy};
 
 /// How long a peer may take nothing of what it asked for.
 pub(super) const WRITE_TIME: Duration = Duration::from_secs(30);
@@ -19,12 +23,14 @@ pub(super) struct Patient<S> {
     stream: S,
     /// When a write that waits has waited long enough.
     end: Pin<Box<Sleep>>,
-    is_waiting: bool,
+    /// While a write waits.
+    waiting: Option<Busy>,
+    activity: Arc<Activity>,
 }
 
 impl<S> Patient<S> {
-    pub(super) fn new(stream: S) -> Self {
-        Self { stream, end: Box::pin(sleep(WRITE_TIME)), is_waiting: false }
+    pub(super) fn new(stream: S, activity: Arc<Activity>) -> Self {
+        Self { stream, end: Box::pin(sleep(WRITE_TIME)), waiting: None, activity }
     }
 
     /// What becomes of a write that came to this.
@@ -34,11 +40,11 @@ impl<S> Patient<S> {
         outcome: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
-            self.is_waiting = false;
+            self.waiting = None;
             return outcome;
         }
-        if !self.is_waiting {
-            self.is_waiting = true;
+        if self.waiting.is_none() {
+            self.waiting = Some(self.activity.busy());
             self.end.as_mut().reset(Instant::now() + WRITE_TIME);
         }
         let late = || io::Error::new(io::ErrorKind::TimedOut, "the answer is not read");
@@ -52,7 +58,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         context: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, into)
+        let before = into.filled().len();
+        let outcome = Pin::new(&mut self.stream).poll_read(context, into);
+        if into.filled().len() > before {
+            self.activity.hear();
+        }
+        outcome
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!  TCP ──▶ unknown: 32, of one machine 8 ──▶ a valid token ──▶ known: 256, of one peer 64
-//!          one more: the oldest goes                           one more: it is refused
-//!  Unix socket: its rights have decided ─────────────────────▶ known, the last 16 root's alone
+//!          one more: the oldest goes                           one more: who is idle longest goes,
+//!  Unix socket: its rights have decided ─────────────────────▶ or it is refused; the last 16 are root's
 //! ```
 //! Whoever has the token shows it in its first request, in milliseconds; so of those who have not,
-//! the oldest is the one to go, of the machine that has most. A machine that was wrong
-//! [`MOST_FAILURES`] times is not heard for a while.
+//! the oldest is the one to go, of the machine that has most. Of those who may ask, one that waits
+//! for nothing gives way to one that may have something to ask: of its own peer, where that has its
+//! share, else of the peer that has most. Only where all wait for answers is one more refused. A
+//! machine that was wrong [`MOST_FAILURES`] times is not heard for a while.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -15,6 +17,8 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
+
+use super::activity::Activity;
 
 /// Connections of those who may ask.
 const MOST_KNOWN: usize = 256;
@@ -62,6 +66,7 @@ pub(super) struct Place {
     places: Places,
     number: u64,
     peer: Peer,
+    activity: Arc<Activity>,
 }
 
 #[derive(Default)]
@@ -75,6 +80,7 @@ struct Taken {
     peer: Peer,
     is_known: bool,
     task: Option<AbortHandle>,
+    activity: Arc<Activity>,
 }
 
 impl Peer {
@@ -114,16 +120,15 @@ impl Full {
 impl Places {
     /// Takes a place for a peer that may ask already.
     pub(super) fn of_known(&self, peer: Peer) -> Result<Arc<Place>, Full> {
-        self.table().room_for_known(peer)?;
+        let evicted = self.table().room_for_known(peer)?;
+        end(evicted);
         Ok(self.take(peer, true))
     }
 
     /// Takes a place for a peer that has yet to show that it may ask.
     pub(super) fn of_unknown(&self, peer: Peer, now: Instant) -> Result<Arc<Place>, Full> {
         let evicted = self.table().room_for_unknown(peer, now)?;
-        if let Some(task) = evicted.and_then(|taken| taken.task) {
-            task.abort();
-        }
+        end(evicted);
         Ok(self.take(peer, false))
     }
 
@@ -131,8 +136,10 @@ impl Places {
         let mut table = self.table();
         let number = table.next;
         table.next += 1;
-        table.taken.insert(number, Taken { peer, is_known, task: None });
-        Arc::new(Place { places: self.clone(), number, peer })
+        let activity = Activity::new();
+        let taken = Taken { peer, is_known, task: None, activity: Arc::clone(&activity) };
+        table.taken.insert(number, taken);
+        Arc::new(Place { places: self.clone(), number, peer, activity })
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -154,10 +161,12 @@ impl Place {
         if table.taken.get(&self.number).is_none_or(|taken| taken.is_known) {
             return Ok(());
         }
-        table.room_for_known(self.peer)?;
+        let evicted = table.room_for_known(self.peer)?;
         if let Some(taken) = table.taken.get_mut(&self.number) {
             taken.is_known = true;
         }
+        drop(table);
+        end(evicted);
         Ok(())
     }
 
@@ -170,6 +179,18 @@ impl Place {
     pub(super) fn peer(&self) -> Peer {
         self.peer
     }
+
+    /// What goes on there.
+    pub(super) fn activity(&self) -> &Arc<Activity> {
+        &self.activity
+    }
+}
+
+/// Ends the connection of who had to give way.
+fn end(evicted: Option<Taken>) {
+    let Some(Taken { peer, task: Some(task), .. }) = evicted else { return };
+    task.abort();
+    tracing::info!(fault = "api-gave-way", %peer, "an idle connection to the API gave way to another");
 }
 
 impl Drop for Place {
@@ -178,22 +199,40 @@ impl Drop for Place {
     }
 }
 
+impl Taken {
+    /// When it was heard last, if it is known, waits for nothing, and can be ended.
+    fn idle_since(&self) -> Option<u64> {
+        let can_end = self.is_known && self.task.is_some();
+        can_end.then(|| self.activity.idle_since()).flatten()
+    }
+}
+
 impl Table {
     fn count(&self, which: impl Fn(&Taken) -> bool) -> usize {
         self.taken.values().filter(|taken| which(taken)).count()
     }
 
-    fn room_for_known(&self, peer: Peer) -> Result<(), Full> {
-        let all = self.count(|taken| taken.is_known);
+    /// Makes room; what had it before comes back.
+    fn room_for_known(&mut self, peer: Peer) -> Result<Option<Taken>, Full> {
+        let of = |peer| self.count(|taken| taken.is_known && taken.peer == peer);
+        if of(peer) >= MOST_KNOWN_OF_ONE && !peer.is_root() {
+            return self.idlest(|it| it == peer).ok_or(Full::OfPeer).map(Some);
+        }
         let most = if peer.is_root() { MOST_KNOWN } else { MOST_KNOWN - FOR_ROOT };
-        if all >= most {
-            return Err(Full::All);
+        if self.count(|taken| taken.is_known) < most {
+            return Ok(None);
         }
-        let of_peer = self.count(|taken| taken.is_known && taken.peer == peer);
-        if of_peer >= MOST_KNOWN_OF_ONE && !peer.is_root() {
-            return Err(Full::OfPeer);
-        }
-        Ok(())
+        let idle = self.taken.values().filter(|taken| taken.idle_since().is_some());
+        let whose = idle.map(|taken| taken.peer).max_by_key(|peer| of(*peer));
+        self.idlest(|it| Some(it) == whose).ok_or(Full::All).map(Some)
+    }
+
+    /// Of these peers the connection that nobody waits at, for longest.
+    fn idlest(&mut self, whose: impl Fn(Peer) -> bool) -> Option<Taken> {
+        let theirs = self.taken.iter().filter(|(_, taken)| whose(taken.peer));
+        let since = theirs.filter_map(|(number, taken)| Some((taken.idle_since()?, *number)));
+        let (_, number) = since.min()?;
+        self.taken.remove(&number)
     }
 
     /// Makes room; what had it before comes back.
@@ -274,6 +313,41 @@ mod tests {
         assert_eq!(others.iter().map(Vec::len).sum::<usize>(), MOST_KNOWN - FOR_ROOT - one.len());
         assert_eq!(places.of_known(Peer::User(77)).err(), Some(Full::All));
         assert_eq!(of(0, 1000).len(), FOR_ROOT);
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_nothing_longest_gives_way_to_one_more() {
+        let places = Places::default();
+        let taken = |user, count: usize| -> Vec<_> {
+            let one = || {
+                let place = places.of_known(Peer::User(user)).unwrap();
+                place.is_served_by(tokio::spawn(std::future::pending::<()>()).abort_handle());
+                place
+            };
+            (0..count).map(|_| one()).collect()
+        };
+        let is_there = |place: &Place| places.table().taken.contains_key(&place.number);
+        let of_one = taken(1000, MOST_KNOWN_OF_ONE);
+        // It asks for something; the next was heard since.
+        let waits = of_one[0].activity().busy();
+        of_one[1].activity().hear();
+        let more = taken(1000, 2);
+        let gone: Vec<_> = (0..5).filter(|n| !is_there(&of_one[*n])).collect();
+        assert_eq!(gone, [2, 3]);
+        assert!(more.iter().all(|place| is_there(place)));
+        // Of all, somebody of the one who has most; where all wait, nobody.
+        let others: Vec<_> = (1..=4).map(|user| taken(user, 44)).collect();
+        let known = places.table().count(|taken| taken.is_known);
+        assert_eq!(known, MOST_KNOWN - FOR_ROOT);
+        drop(taken(77, 1));
+        assert!(others.iter().flatten().all(|place| is_there(place)));
+        assert_eq!(of_one.iter().filter(|place| is_there(place)).count(), MOST_KNOWN_OF_ONE - 3);
+        let _filled = taken(77, 1);
+        let all = [&of_one, &more, &_filled].into_iter().chain(&others);
+        let waiting: Vec<_> = all.flatten().map(|place| place.activity().busy()).collect();
+        assert_eq!(places.of_known(Peer::User(78)).err(), Some(Full::All));
+        drop((waiting, waits));
+        assert!(places.of_known(Peer::User(78)).is_ok());
     }
 
     #[test]

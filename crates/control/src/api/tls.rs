@@ -130,7 +130,7 @@ impl Tls {
                 let handshake = tokio::time::timeout(HANDSHAKE_TIME, acceptor.accept(stream));
                 let outcome = handshake.await.unwrap_or_else(|late| Err(io::Error::other(late)));
                 match outcome {
-                    Ok(stream) => serve(stream, router, served).await,
+                    Ok(stream) => serve(stream, router, served, None).await,
                     Err(error) => {
                         let fault = "tls-handshake";
                         tracing::info!(fault, %peer, %error, "a TLS handshake failed");

@@ -12,6 +12,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
@@ -127,7 +128,9 @@ impl Web {
             let peer = Peer::machine(peer.ip());
             match places.of_known(peer) {
                 Ok(place) => {
-                    tokio::spawn(serve(stream, page.clone(), place));
+                    let served = serve(stream, page.clone(), Arc::clone(&place), None);
+                    let task = tokio::spawn(served);
+                    place.is_served_by(task.abort_handle());
                 }
                 Err(full) => turned_away(peer, full),
             }

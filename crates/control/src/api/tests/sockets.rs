@@ -8,6 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 use super::{fresh_router, on_one_thread};
+use crate::api::connection::HEADER_TIME;
 use crate::api::{ListenError, UnixSocket};
 use crate::config::objects::api::Api;
 
@@ -144,6 +145,42 @@ fn who_does_not_read_its_answers_is_left() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// What the router answers to one who asks for its version, which it may not read to the end.
+async fn asks_version(path: &PathBuf) -> String {
+    let mut stream = UnixStream::connect(path).await.unwrap();
+    let request = b"GET /v1/version HTTP/1.1\r\nHost: v\r\nConnection: close\r\n\r\n";
+    let _refused = stream.write_all(request).await;
+    let mut answer = Vec::new();
+    let _refused = stream.read_to_end(&mut answer).await;
+    String::from_utf8(answer).unwrap()
+}
+
+#[test]
+fn idle_connections_of_ones_own_keep_nobody_out() {
+    let folder = folder("idle");
+    let path = folder.join("api.sock");
+    on_one_thread(async {
+        let socket = UnixSocket::bind(&path, &Api::default()).unwrap();
+        tokio::task::spawn_local(socket.serve(fresh_router()));
+        let mut first = UnixStream::connect(&path).await.unwrap();
+        let mut all = Vec::new();
+        for number in 0..400 {
+            let mut idle = UnixStream::connect(&path).await.unwrap();
+            // Some say nothing, some half of something.
+            if number % 2 == 0 {
+                let _gone = idle.write_all(b"GET /v1/version HTTP/1.1\r\nHo").await;
+            }
+            all.push(idle);
+        }
+        let answer = asks_version(&path).await;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        // Who was silent longest gave way, long before its time for a header was over.
+        let gone = tokio::time::timeout(HEADER_TIME / 2, first.read(&mut [0])).await;
+        assert_eq!(gone.expect("the first is there still").unwrap_or(0), 0);
+    });
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn one_user_has_its_share_of_connections_and_is_told_so() {
     let folder = folder("share");
@@ -153,24 +190,19 @@ fn one_user_has_its_share_of_connections_and_is_told_so() {
         tokio::task::spawn_local(socket.serve(fresh_router()));
         let mut all = Vec::new();
         for _ in 0..256 {
-            all.push(UnixStream::connect(&path).await.unwrap());
+            let mut follows = UnixStream::connect(&path).await.unwrap();
+            let request = b"GET /v1/events?follow=true HTTP/1.1\r\nHost: v\r\n\r\n";
+            follows.write_all(request).await.unwrap();
+            let mut answer = [0; 12];
+            follows.read_exact(&mut answer).await.unwrap();
+            assert_eq!(&answer, b"HTTP/1.1 200");
+            all.push(follows);
         }
-        let mut one_more = UnixStream::connect(&path).await.unwrap();
-        let mut answer = String::new();
-        one_more.read_to_string(&mut answer).await.unwrap();
+        let answer = asks_version(&path).await;
         assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("connect"), "{answer}");
         // Who leaves makes room, as soon as the router has seen it.
         all.clear();
-        loop {
-            let mut later = UnixStream::connect(&path).await.unwrap();
-            let request = b"GET /v1/version HTTP/1.1\r\nHost: v\r\nConnection: close\r\n\r\n";
-            let _refused = later.write_all(request).await;
-            let mut answer = String::new();
-            let _refused = later.read_to_string(&mut answer).await;
-            if answer.starts_with("HTTP/1.1 200 ") {
-                break;
-            }
-        }
+        while !asks_version(&path).await.starts_with("HTTP/1.1 200 ") {}
     });
     std::fs::remove_dir_all(folder).unwrap();
 }
