@@ -73,8 +73,8 @@ impl Pool {
         self.reserved.iter().any(is)
     }
 
-    /// The port that is tried as number `n` for an endpoint whose own is `own`: the same, then those
-    /// of its parity (RFC 4787 REQ-4), from a place on that its hash says.
+    /// The port that is tried as number `n` for an endpoint whose own is `own`: the same, then
+    /// those of its parity (RFC 4787 REQ-4), from a place on that its hash says.
     fn port(&self, own: u16, hash: u32, n: u32) -> u16 {
         let (first, last) = (u32::from(*self.ports.start()), u32::from(*self.ports.end()));
         if n == 0 && self.ports.contains(&own) {
@@ -135,8 +135,8 @@ impl Nat<'_> {
         self.begin(packet, to, seen, parent.map(|(parent, _)| parent))
     }
 
-    /// Begins a connection from inside to inside by way of outer addresses: both ends see outer ones
-    /// (RFC 4787 REQ-9).
+    /// Begins a connection from inside to inside by way of outer addresses: both ends see outer
+    /// ones (RFC 4787 REQ-9).
     pub fn hairpin(
         &self,
         packet: &Tuple,

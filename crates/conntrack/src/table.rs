@@ -6,10 +6,10 @@
 //!  create ─ two stripes ─▶ entry ─▶ index, for each direction
 //!  sweep, now and then ─▶ what is over goes
 //! ```
-//! A connection takes 128 octets, and from 32 to 64 of the index. When all are taken a new one takes the
-//! place of one nearby that is not assured, an unanswered one first, and of those the one that would
-//! end first; where there is none it is refused. Nothing is looked for longer than through four
-//! cache lines of the index.
+//! A connection takes 128 octets, and from 32 to 64 of the index. When all are taken a new one
+//! takes the place of one nearby that is not assured, an unanswered one first, and of those the one
+//! that would end first; where there is none it is refused. Nothing is looked for longer than
+//! through four cache lines of the index.
 
 use crate::entry::Entries;
 use crate::hash::Secret;
@@ -258,8 +258,8 @@ impl Table {
         }
     }
 
-    /// Begins a connection by a packet. What there is of this tuple already, another worker has just
-    /// made.
+    /// Begins a connection by a packet. What there is of this tuple already, another worker has
+    /// just made.
     pub fn create(
         &self,
         original: &Tuple,

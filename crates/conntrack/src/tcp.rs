@@ -6,8 +6,8 @@
 //!  FIN ─▶ fin-wait ─ ACK back ─▶ close-wait ─ FIN back ─▶ last-ack ─ ACK ─▶ time-wait
 //!  RST ─▶ close;   who sent a reset and goes on, did not send it (RFC 7857 section 2.2): established
 //! ```
-//! A new SYN in time-wait or close begins anew (RFC 9293 section 3.10.7.4, RFC 6191). A SYN within a
-//! connection may be a forged one, or one's that started anew: it passes, and the other end
+//! A new SYN in time-wait or close begins anew (RFC 9293 section 3.10.7.4, RFC 6191). A SYN within
+//! a connection may be a forged one, or one's that started anew: it passes, and the other end
 //! challenges it (RFC 5961 section 4); here it changes nothing.
 
 use crate::status::Direction;

@@ -3,8 +3,8 @@
 //! ```text
 //!  read ▸ heard     request whole ▸ busy … answer on its way, taken to its last byte ▸ idle
 //! ```
-//! Where places are short, one that is idle is nobody's loss: HTTP lets either side end a connection
-//! between two requests, and whoever had half a request said nothing yet.
+//! Where places are short, one that is idle is nobody's loss: HTTP lets either side end a
+//! connection between two requests, and whoever had half a request said nothing yet.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -7,8 +7,8 @@
 //!  from inside ─────────┬─ known ───────────────▶ its other side
 //!                       └─ new ─────────────────▶ an endpoint of the pool
 //! ```
-//! Errors of ICMP are translated with the packet that they tell of (RFC 5508). A packet in pieces is
-//! translated by its first one: those that come before it are of nobody (RFC 4787 REQ-14).
+//! Errors of ICMP are translated with the packet that they tell of (RFC 5508). A packet in pieces
+//! is translated by its first one: those that come before it are of nobody (RFC 4787 REQ-14).
 
 use conntrack::{Begun, Inner, Nat, Pool, Read, Refused, Seen, Table, Timeouts, Tuple, Verdict};
 use graph::{Context, tsc_hz};
@@ -70,7 +70,8 @@ graph::exits! {
         /// It is to an outer address, of no connection, and nobody's (RFC 4787 section 5).
         NoConnection => drop "Forward the port, if a server inside is meant; or it came too late: \
             `volley show connections` has those that there are.",
-        /// It cannot be of the connection that it names, or begins none: a late one, or a forged one.
+        /// It cannot be of the connection that it names, or begins none: a late one, or a forged
+        /// one.
         Invalid => drop "Nothing, unless they are many: then look who sends them.",
         /// There is room for no more connections, and none that could make room.
         Full => drop "Raise `max` of `[connections]`, or look with `volley show connections` who \
@@ -82,7 +83,7 @@ graph::exits! {
         /// A piece of a packet whose first piece was not seen before it.
         PieceUnknown => drop "Have the sender's packets fit the links between (path MTU discovery).",
         /// Its headers end too early, or say what cannot be.
-        Unreadable => drop "Look at whoever sends such packets; `volley trace` shows one.",
+        Unreadable => drop "Look at whoever sends such packets: `volley why-dropped` has one.",
     }
 }
 

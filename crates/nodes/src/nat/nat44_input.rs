@@ -1,5 +1,5 @@
-//! Leads what comes to an outer address to whom inside it stands for: of ports outside, and of those
-//! inside whose hosts know each other by outer addresses (RFC 4787 REQ-9).
+//! Leads what comes to an outer address to whom inside it stands for: of ports outside, and of
+//! those inside whose hosts know each other by outer addresses (RFC 4787 REQ-9).
 //!
 //! ```text
 //!  interface_input, (a feature) ─▶ nat44_input ┬▶ (the next feature), interface_enter

@@ -3,6 +3,7 @@
 use crate::bonds;
 use crate::drops_flow;
 use crate::drops_lisp;
+use crate::drops_nat;
 use crate::drops_own;
 use crate::drops_policy;
 use crate::drops_tunnels::{self, send_long};
@@ -476,6 +477,7 @@ fn reached_by_settings() -> Vec<String> {
 fn every_reason_has_a_packet_that_meets_it() {
     let mut met: BTreeSet<String> = reached_by_settings().into_iter().collect();
     met.extend(OUT_OF_REACH.map(str::to_owned));
+    met.extend(drops_nat::OUT_OF_REACH.map(str::to_owned));
     met.extend(drops_flow::others());
     for (reason, frames) in frames().into_iter().chain(drops6::frames()) {
         let mut rig = Rig::new();
@@ -487,6 +489,7 @@ fn every_reason_has_a_packet_that_meets_it() {
         drops6::plays(),
         drops_flow::plays(),
         drops_lisp::plays(),
+        drops_nat::plays(),
         drops_own::plays(),
         drops_policy::plays(),
         drops_tunnels::plays(),

@@ -9,6 +9,7 @@ mod drops;
 mod drops6;
 mod drops_flow;
 mod drops_lisp;
+mod drops_nat;
 mod drops_own;
 mod drops_policy;
 mod drops_tunnels;

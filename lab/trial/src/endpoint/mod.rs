@@ -171,7 +171,8 @@ impl<'a> StreamRig<'a> {
                 self.ends.ask(side, 0.2, None, 1)?;
             }
             for (side, answered) in answered.iter_mut().enumerate() {
-                let told = self.wait(side, ASKER, began + patience + self.ends.patience(PATIENCE))?;
+                let told =
+                    self.wait(side, ASKER, began + patience + self.ends.patience(PATIENCE))?;
                 *answered = round_trip::read(&told)?.answered > 0;
             }
         }

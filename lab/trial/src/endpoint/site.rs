@@ -23,9 +23,7 @@ pub(crate) trait Site: Sync {
     fn link(&self, _: &dyn Device, link: LinkKind) -> Result<LinkKind, &'static str> {
         match link {
             LinkKind::Veth | LinkKind::VethXdp => Ok(link),
-            _ => Err(
-                "streams need the kernel's TCP at the far end of each link: veth or veth-xdp",
-            ),
+            _ => Err("streams need the kernel's TCP at the far end of each link: veth or veth-xdp"),
         }
     }
 

@@ -38,7 +38,7 @@ object! {
         pub udp: Duration as "30s" = Duration::from_secs(30),
         /// UDP: answered
         pub udp_stream: Duration as "120s" = Duration::from_secs(120),
-        /// ICMP
+        /// An echo request and its answer
         pub icmp: Duration as "30s" = Duration::from_secs(30),
         /// Other protocols
         pub other: Duration as "600s" = Duration::from_secs(600),

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use crate::Error;
 
-/// Longest wait for an answer. The router's threads share the device's cores with its workers, which
-/// never rest here: on a machine that others keep busy, seconds pass before they have their turns.
+/// Longest wait for an answer. The router's threads share the device's cores with its workers,
+/// which never rest here: on a machine that others keep busy, seconds pass before they have their
+/// turns.
 const ANSWER: Duration = Duration::from_secs(30);
 
 /// The body of an answer of the API.

@@ -1,5 +1,5 @@
-//! What guests have for a root folder: the host's own programs, with what these are linked with, and
-//! the kernel's drivers. It is one file, made once for as long as a guest runs.
+//! What guests have for a root folder: the host's own programs, with what these are linked with,
+//! and the kernel's drivers. It is one file, made once for as long as a guest runs.
 //!
 //! ```text
 //! sh, ip, tc, ethtool, iperf3 … and volley-lab ─▶ ldd ─▶ newc ─▶ -initrd /proc/OURS/fd/N
@@ -67,7 +67,8 @@ impl Image {
         std::fs::remove_file(&path).map_err(Error::file(&path))?;
         let mut root = Root::new(BufWriter::new(&file));
         let own = std::env::current_exe().map_err(Error::file("volley-lab"))?;
-        let programs = PROGRAMS.into_iter().filter_map(|(name, _)| Some((name, find_program(name)?)));
+        let programs =
+            PROGRAMS.into_iter().filter_map(|(name, _)| Some((name, find_program(name)?)));
         let programs: Vec<(&str, PathBuf)> = programs.collect();
         let modules = kernel.modules()?;
         let mut fill = || {
@@ -108,8 +109,8 @@ impl Image {
     }
 }
 
-/// A file as it is and, where its path has links, a link to it: a library that stood under two names
-/// would be there twice.
+/// A file as it is and, where its path has links, a link to it: a library that stood under two
+/// names would be there twice.
 fn copy(root: &mut Root<impl Write>, path: &Path) -> std::io::Result<()> {
     let real = path.canonicalize()?;
     if !root.has(&real) {

@@ -223,10 +223,8 @@ mod tests {
         assert_eq!(told, "the guest's kernel: Linux 6.1.0 has no virtio_console");
         let builtin = root.join("lib/modules/6.1.0/modules.builtin");
         std::fs::write(builtin, "kernel/drivers/char/virtio_console.ko\n").unwrap();
-        let found: Vec<String> =
-            kernel.modules().unwrap().into_iter().map(|it| it.name).collect();
-        let order =
-            ["virtio", "virtio_pci", "failover", "net_failover", "virtio_net", "sch_tbf"];
+        let found: Vec<String> = kernel.modules().unwrap().into_iter().map(|it| it.name).collect();
+        let order = ["virtio", "virtio_pci", "failover", "net_failover", "virtio_net", "sch_tbf"];
         assert_eq!(found, order);
         std::fs::remove_dir_all(&root).unwrap();
     }

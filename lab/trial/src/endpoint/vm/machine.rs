@@ -142,8 +142,8 @@ fn card(plan: &Plan<'_>, accel: Accel) -> (&'static str, [String; 6]) {
     (wire, words.map(str::to_owned))
 }
 
-/// QEMU 7.2 ends by a segmentation fault when an emulated guest has MSI-X and a control queue behind
-/// vhost-user.
+/// QEMU 7.2 ends by a segmentation fault when an emulated guest has MSI-X and a control queue
+/// behind vhost-user.
 fn vectors(accel: Accel) -> &'static str {
     if accel.is_emulated() { ",vectors=0" } else { "" }
 }
@@ -200,7 +200,9 @@ impl Inside for Machine {
             }
             if began.elapsed() > self.limit {
                 let limit = self.limit.as_secs();
-                return Err(self.failed(format!("did not boot within {limit} s ({})", self.accel.told())));
+                return Err(
+                    self.failed(format!("did not boot within {limit} s ({})", self.accel.told()))
+                );
             }
             std::thread::sleep(LOOK);
         }
@@ -246,7 +248,10 @@ mod tests {
     fn a_card_is_behind_a_socket_or_a_tap_and_has_no_offloads() {
         let socket = |listens| plan(Wire::Socket { path: "/tmp/x/v.sock".into(), listens });
         let (wire, words) = card(&socket(false), Accel::Kvm);
-        assert_eq!((wire, &*words[1]), ("vhost-user", "socket,id=wire,path=/tmp/x/v.sock,reconnect=1"));
+        assert_eq!(
+            (wire, &*words[1]),
+            ("vhost-user", "socket,id=wire,path=/tmp/x/v.sock,reconnect=1")
+        );
         assert!(words[5].contains("mac=02:") && words[5].contains("guest_tso4=off"), "{words:?}");
         assert!(!words[5].contains("vectors"));
         let (_, words) = card(&socket(true), Accel::Emulated("x"));

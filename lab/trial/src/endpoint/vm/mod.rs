@@ -41,7 +41,8 @@ impl Site for Vm {
             return Some("guests are x86-64, and this host is not".into());
         }
         if find_program(QEMU).is_none() {
-            let what = format!("there is no {QEMU} to run virtual machines (package qemu-system-x86)");
+            let what =
+                format!("there is no {QEMU} to run virtual machines (package qemu-system-x86)");
             return Some(what);
         }
         if let Some((name, package)) = image::missing() {
@@ -54,7 +55,9 @@ impl Site for Vm {
         match link {
             LinkKind::Veth => Ok(device.guests_link()),
             LinkKind::Tap | LinkKind::Vhost => Ok(link),
-            _ => Err("a virtual machine is behind a tap or vhost-user: veth (which of them fits the device), tap or vhost"),
+            _ => Err(
+                "a virtual machine is behind a tap or vhost-user: veth (which of them fits the device), tap or vhost",
+            ),
         }
     }
 

@@ -1,4 +1,5 @@
-//! The lab's side of what it says to a guest: a thread hears what comes, and everybody else asks it.
+//! The lab's side of what it says to a guest: a thread hears what comes, and everybody else asks
+//! it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
