@@ -50,8 +50,17 @@ for round in 1 2; do
     until_true pings "$a" 10.0.2.2
     echo "tap: gone and back ($round)"
 done
+# Its end moves into another namespace, as into a container: it is not gone.
+ip netns add "$c"
+ip -n "$r" link set v1 netns "$c"
+ip -n "$c" addr add 10.0.1.2/24 dev v1
+ip -n "$c" link set v1 up
+ip -n "$c" route add default via 10.0.1.1
+until_true pings "$c" 10.0.2.2
+link_is tap p1 true || fail "tap: moved, and taken for gone"
+echo "tap: moved"
 kill "${daemons[-1]}"; wait "${daemons[-1]}" || true
-for space in "$b" "$r"; do ip netns del "$space"; done
+for space in "$b" "$r" "$c"; do ip netns del "$space"; done
 a=$host_a
 
 # Either end of a memif is killed while the other polls it.

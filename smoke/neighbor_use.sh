@@ -55,6 +55,26 @@ ours=$(json '.[] | select(.name == "p2").mac' router show ports)
 [ "$(asked "arp.opcode == 1 && eth.src == $ours && eth.dst == ff:ff:ff:ff:ff:ff")" -le 1 ] || fail "broadcasts for a neighbour in use"
 [ "$(asked "icmpv6.type == 135 && eth.src == $ours && eth.dst[0] & 1")" -le 1 ] || fail "groups asked for a neighbour in use"
 
+# Nobody sends to it any more. By default it is forgotten; with `keep` it is asked on, by unicast, and stays known.
+forgotten() { [ -z "$(neighbor "$1" state | grep reachable)" ]; }
+until_true forgotten 10.0.2.2
+until_true forgotten 2001:db8:2::2
+sed 's/^lifetime.*/&\nkeep = true/' "$work/quick.toml" >"$work/keep.toml"
+ctl router config apply "$work/keep.toml" >"$work/applied" || { cat "$work/applied"; fail "not applied"; }
+until_true pings "$a" 10.0.2.2
+until_true on "$a" ping -q -c 1 -W 1 2001:db8:2::2
+ip netns exec "$b" tcpdump -n -e -l -i eth0 'arp or icmp6' >"$work/kept.txt" 2>"$work/kept.err" &
+dump=$!
+until_true grep -q listening "$work/kept.err"
+asks() { [ "$(grep -cE "^[^ ]+ $ours > $1.*$2" "$work/kept.txt")" -ge "$3" ]; }
+theirs=$(on "$b" cat /sys/class/net/eth0/address)
+until_true asks "$theirs" 'who-has 10.0.2.2' 4
+until_true asks "$theirs" 'who has 2001:db8:2::2' 4
+state_is 10.0.2.2 reachable && state_is 2001:db8:2::2 reachable || fail "not kept"
+! asks "(ff:ff|33:33)" 'who.has (10.0.2.2|2001:db8:2::2)' 1 || fail "others were asked for one that is kept"
+kill $dump
+wait $dump || true
+
 # It dies: its addresses go, its link stays. Packets for it, and its MAC is believed no longer.
 ip -n "$b" addr flush dev eth0
 on "$b" sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1
