@@ -59,7 +59,7 @@ for number in range(int(sys.argv[2])):
 print("there", flush=True)
 time.sleep(600)
 PY
-setpriv --reuid=nobody --regid=games --clear-groups /usr/bin/python3 - "$work/router.sock" 80 <"$work/crowd.py" >"$work/crowd.txt" &
+setpriv --reuid=nobody --regid=games --clear-groups /usr/bin/python3 - "$work/router.sock" 80 <"$work/crowd.py" >>"$work/crowd.txt" &
 daemons+=($!)
 /usr/bin/python3 "$work/crowd.py" "$work/router.sock" 300 >>"$work/crowd.txt" &
 daemons+=($!)
