@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# Two: it sends every packet once and misses any that a busy machine drops.
 # Two hosts, a namespace each: the generator's, and one with an sshd of its own where an agent sets up a bridge, or what scripts say. A function
 # is checked and a rate measured over the wires between them; a host that vanishes is a failure with its name; wires are given back.
 . "$(dirname "$0")/lib.sh"

@@ -126,7 +126,7 @@ impl Nat44 {
         match conntrack::read4(packet, self.zone) {
             Read::Flow { tuple, seen, pieces } => {
                 let Some(to) = self.known(&tuple, seen, pieces, now)? else {
-                    let Some(begun) = self.from_outside(&tuple, seen, rx, now) else {
+                    let Some(begun) = self.begun_outside(&tuple, seen, rx, now) else {
                         return of_nobody;
                     };
                     return self.begin(packet, begun, pieces, now);
@@ -242,7 +242,7 @@ impl Nat44 {
     }
 
     /// A connection that somebody outside begins, or somebody inside by an outer address.
-    fn from_outside(
+    fn begun_outside(
         &self,
         tuple: &Tuple,
         seen: Seen,
