@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The lab sends a capture as it is: tshark at the far end sees the same octets in the same order, round after
+# The lab sends a capture as it is: tcpdump at the far end sees the same octets in the same order, round after
 # round, none is lost, and it takes the time that the capture did.
 # Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
@@ -28,11 +28,12 @@ octets "$work/sent.pcap" >"$work/sent"
 count=$(wc -l <"$work/sent")
 times=5
 
-on "$r" tshark -q -F pcap -i g1 -c $((count * times)) -w "$work/came.pcap" 2>"$work/tshark.txt" &
-until_true has 'Capturing on' "$work/tshark.txt"
+# Not tshark, which says that it captures before it does, and waits for ever for what came in between.
+on "$r" timeout 60 tcpdump -U -i g1 -c $((count * times)) -w "$work/came.pcap" 2>"$work/tcpdump.txt" &
+until_true has 'listening on' "$work/tcpdump.txt"
 replay() { on "$r" "$bin/volley-lab" traffic af_packet:g0 af_packet:g1 --replay "$@"; }
 replay "$work/sent.pcap" --times $times --out "$work/result.json" >"$work/told.txt" || { cat "$work/told.txt"; exit 1; }
-wait $!
+wait $! || { cat "$work/tcpdump.txt"; echo "not all of it came"; exit 1; }
 octets "$work/came.pcap" >"$work/came"
 for _ in $(seq $times); do cat "$work/sent"; done | diff - "$work/came" >/dev/null || { echo "other octets came"; diff <(cut -c 1-100 "$work/sent") <(cut -c 1-100 "$work/came") | head; exit 1; }
 jq -e --argjson sent $((count * times)) '.streams[0] | .offered == $sent and .sequence.unique == $sent and .sequence.lost == 0
