@@ -8,10 +8,11 @@ hosts
 lab_link
 traffic() { on "$r" "$bin/volley-lab" traffic af_packet:g0 af_packet:g1 "$@"; }
 
-on "$r" tshark -q -i g1 -c 2000 -w "$work/sent.pcap" 'udp port 5001' 2>"$work/tshark.txt" &
-until_true has 'Capturing on' "$work/tshark.txt"
+# tshark says that it captures before it does.
+on "$r" timeout 60 tcpdump -U -i g1 -c 2000 -w "$work/sent.pcap" 'udp port 5001' 2>"$work/tcpdump.txt" &
+until_true has 'listening on' "$work/tcpdump.txt"
 traffic --rate 4kpps --packets 2000 --seconds 1 --frame-bytes 64,512 --flows 1000 --order permutation --out "$work/result.json" >"$work/told.txt"
-wait $!
+wait $! || { cat "$work/tcpdump.txt"; exit 1; }
 fields() { tshark -r "$work/sent.pcap" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -T fields "${@/#/-e}" 2>/dev/null; }
 fields frame.len | sort -n | uniq -c | awk '{ print $1, $2 }' >"$work/sizes"
 # Without the checksum, which no capture has.
