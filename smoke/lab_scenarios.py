@@ -18,7 +18,7 @@ from pathlib import Path
 
 root, lab, work = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 # The machine does other things: an order may be looked at as often.
-ATTEMPTS = 5
+ATTEMPTS = 3
 # Ratio up to which a packet may seem cheaper where there is more to do.
 SLACK = 1.1
 # Share of their time that idle cores lose, above which a machine is no judge of rates.
