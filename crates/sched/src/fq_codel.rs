@@ -17,7 +17,7 @@ use crate::codel_law::{CodelCounters, CodelSettings, CodelState, Head};
 use crate::discipline::{Accepted, Discipline, Drained, Step};
 use crate::kind::Kind;
 use crate::names::Names;
-use crate::packet::{DropReason, Packet};
+use crate::packet::Packet;
 use crate::plan::Plan;
 use crate::pool::{Backlog, Context, Pool, Queue, SlotId};
 use crate::prefetch::prefetch;
@@ -122,24 +122,14 @@ impl FqCodel {
             }
         }
         let flow = &mut self.flows[fattest];
-        let mut dropped_bytes = 0;
-        let mut dropped = 0;
         let mut arrival_dropped = false;
-        while dropped < self.settings.drop_batch.max(1)
-            && (dropped == 0 || dropped_bytes < most / 2)
-        {
-            let Some(id) = flow.queue.pop(cx.pool) else { break };
-            let length_bytes = cx.length_bytes(id);
-            dropped_bytes += length_bytes;
-            dropped += 1;
-            arrival_dropped |= id == arrival;
-            self.backlog.remove(length_bytes);
-            cx.drop_packet(id, DropReason::LongestQueue);
-        }
+        let batch = self.settings.drop_batch.max(1);
+        let dropped = flow.queue.drop_half(cx, most, batch, |id| arrival_dropped |= id == arrival);
+        self.backlog.lose(dropped);
         // CoDel is told, so that it signals this flow the harder.
-        flow.codel.count = flow.codel.count.wrapping_add(dropped);
-        self.bytes[fattest] -= dropped_bytes;
-        self.over_limit += u64::from(dropped);
+        flow.codel.count = flow.codel.count.wrapping_add(dropped.packets);
+        self.bytes[fattest] -= dropped.bytes as u32;
+        self.over_limit += u64::from(dropped.packets);
         arrival_dropped
     }
 }

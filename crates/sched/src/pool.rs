@@ -184,6 +184,12 @@ impl Backlog {
         self.bytes += u64::from(length_bytes);
     }
 
+    /// Others of it went.
+    pub(crate) fn lose(&mut self, gone: Backlog) {
+        self.packets -= gone.packets;
+        self.bytes -= gone.bytes;
+    }
+
     pub(crate) fn remove(&mut self, length_bytes: u32) {
         self.packets -= 1;
         self.bytes -= u64::from(length_bytes);
@@ -199,6 +205,27 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub(crate) const EMPTY: Queue = Queue { head: SlotId::NIL, tail: SlotId::NIL };
+
+    /// Drops from the head, up to half of the queue's bytes or so many packets; tells how much
+    /// went, and each slot to `gone` before it is free.
+    pub(crate) fn drop_half<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        bytes: u32,
+        most_packets: u32,
+        mut gone: impl FnMut(SlotId),
+    ) -> Backlog {
+        let mut dropped = Backlog::default();
+        while dropped.packets < most_packets
+            && (dropped.packets == 0 || dropped.bytes < u64::from(bytes / 2))
+        {
+            let Some(id) = self.pop(cx.pool) else { break };
+            dropped.add(cx.length_bytes(id));
+            gone(id);
+            cx.drop_packet(id, DropReason::LongestQueue);
+        }
+        dropped
+    }
 
     /// Appends a slot. Without a branch, as nobody foresees which of many queues are empty: the
     /// first of one comes after itself for a moment.

@@ -128,10 +128,8 @@ impl Cake {
             return false;
         };
         let tin = &mut self.parts[part].tin;
-        let before = tin.backlog;
-        let arrival_dropped = tin.drop_from(flow, DROP_BATCH, cx, arrival);
-        self.backlog.packets -= before.packets - tin.backlog.packets;
-        self.backlog.bytes -= before.bytes - tin.backlog.bytes;
+        let (dropped, arrival_dropped) = tin.drop_from(flow, DROP_BATCH, cx, arrival);
+        self.backlog.lose(dropped);
         arrival_dropped
     }
 }

@@ -163,7 +163,7 @@ impl Plan for CakeShape {
             by_code_point: self.tins.by_code_point(),
             clock: self.bandwidth.map(|rate| Clock::new(Price::new(rate, self.link()))),
             turn: 0,
-            limit_packets: (self.memory_bytes() / PACKET_BYTES) as u32,
+            limit_packets: self.limit_packets() as u32,
             memory_limit_bytes: self.memory_bytes(),
             filters_acks: self.ack_filter,
             backlog: Backlog::default(),

@@ -281,35 +281,29 @@ impl Tin {
         all.map(|(at, &bytes)| (bytes, at)).max().unwrap_or_default()
     }
 
-    /// Drops from the head of a flow, up to half its bytes or so many packets. Tells if `arrival`
-    /// went too.
+    /// Drops from the head of a flow, up to half its bytes or so many packets. Tells how much went,
+    /// and if `arrival` did.
     pub(super) fn drop_from<T: Copy>(
         &mut self,
         at: usize,
         most_packets: u32,
         cx: &mut Context<'_, T>,
         arrival: SlotId,
-    ) -> bool {
-        let flow = &mut self.flows[at];
-        let half = self.bytes[at] / 2;
-        let (mut dropped, mut dropped_bytes, mut arrival_dropped) = (0, 0, false);
-        while dropped < most_packets && (dropped == 0 || dropped_bytes < half) {
-            let Some(id) = flow.queue.pop(cx.pool) else { break };
-            if id == flow.last_ack {
-                flow.last_ack = SlotId::NIL;
-            }
-            let length_bytes = cx.length_bytes(id);
-            dropped_bytes += length_bytes;
-            dropped += 1;
+    ) -> (Backlog, bool) {
+        let Flow { queue, codel, last_ack, .. } = &mut self.flows[at];
+        let mut arrival_dropped = false;
+        let dropped = queue.drop_half(cx, self.bytes[at], most_packets, |id| {
             arrival_dropped |= id == arrival;
-            self.backlog.remove(length_bytes);
-            cx.drop_packet(id, DropReason::LongestQueue);
-        }
+            if id == *last_ack {
+                *last_ack = SlotId::NIL;
+            }
+        });
+        self.backlog.lose(dropped);
         // CoDel is told, so that it signals this flow the harder.
-        flow.codel.count = flow.codel.count.wrapping_add(dropped);
-        self.bytes[at] -= dropped_bytes;
-        self.over_limit += u64::from(dropped);
-        arrival_dropped
+        codel.count = codel.count.wrapping_add(dropped.packets);
+        self.bytes[at] -= dropped.bytes as u32;
+        self.over_limit += u64::from(dropped.packets);
+        (dropped, arrival_dropped)
     }
 
     /// Gives out all that waits.
