@@ -27,8 +27,9 @@ pub const KIND: Kind = Kind {
 
 /// Resets, unless others are asked for.
 const RESETS: u32 = 5;
-/// Shortest trial with one: devices take their time to start.
-const SHORTEST_S: f64 = 6.0;
+/// Shortest trial with one: devices take their time to start, and one that takes longer is started
+/// again in a longer trial.
+const SHORTEST_S: f64 = 3.0;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let throughput = throughput::find_some(terms, stand)?;

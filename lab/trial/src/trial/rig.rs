@@ -280,7 +280,11 @@ impl<'a> Rig<'a> {
                 (trial, changed) = (made, Some(seen));
                 traffic
             }
-            (None, None) if restarts => self.with_reset(load, trial)?,
+            (None, None) if restarts => {
+                let (made, traffic) = self.with_reset(load, trial)?;
+                trial = made;
+                traffic
+            }
             (None, None) => self.send(load, trial.load_pps, trial.duration_s, both)?,
         };
         let began_unix_ns = away::unix_ns(self.bench.clock, traffic.start_ns);

@@ -25,7 +25,7 @@ use crate::watch::probe::{allowed_cores, move_to};
 /// Share of a trial after which the device is started anew, or changed.
 const UPSET_AT: f64 = 0.2;
 
-/// How often a trial is made longer for a change, each time at least twice as long.
+/// How often a trial is made longer for a change or a restart, each time at least twice as long.
 const LENGTHENED: u32 = 3;
 
 impl Rig<'_> {
@@ -45,8 +45,13 @@ impl Rig<'_> {
         self.drive([vec![before, after], Vec::new()], duration_s, load.seed)
     }
 
-    /// Starts the device anew while packets are sent to it.
-    pub(crate) fn with_reset(&mut self, load: &Load, trial: Trial) -> Result<TrafficResult, Error> {
+    /// Starts the device anew while packets are sent to it. A start that outlasts its trial is made
+    /// again in a longer one: the trial that it was.
+    pub(crate) fn with_reset(
+        &mut self,
+        load: &Load,
+        mut trial: Trial,
+    ) -> Result<(Trial, TrafficResult), Error> {
         if !self.bench.link.is_kernel() {
             let what =
                 "its links end with it, and the lab cannot join them anew in the middle of a trial";
@@ -57,21 +62,27 @@ impl Rig<'_> {
                 .device
                 .refuse(&self.job, "it is no process that could be started anew"));
         }
-        let (result, ()) = self.under_load(load, trial, false, |device, job, place, _| {
-            place.stop();
-            place.clear().and_then(|()| device.start(job, place))
-        })?;
-        let back = result.streams.first().is_some_and(|stream| {
-            stream.sequence.last_lost.is_none_or(|last| last + 1 < stream.offered)
-        });
-        match back {
-            true => Ok(result),
-            false => Err(Error::Silent {
-                device: self.device.name().to_owned(),
-                seconds: ((1.0 - UPSET_AT) * trial.duration_s) as u64,
-                hint: "it was started anew in the middle of a trial".into(),
-            }),
+        for lengthened in 0.. {
+            let (result, ()) = self.under_load(load, trial, false, |device, job, place, _| {
+                place.stop();
+                place.clear().and_then(|()| device.start(job, place))
+            })?;
+            let back = result.streams.first().is_some_and(|stream| {
+                stream.sequence.last_lost.is_none_or(|last| last + 1 < stream.offered)
+            });
+            if back {
+                return Ok((trial, result));
+            }
+            if lengthened == LENGTHENED {
+                break;
+            }
+            trial.duration_s *= 2.0;
         }
+        Err(Error::Silent {
+            device: self.device.name().to_owned(),
+            seconds: ((1.0 - UPSET_AT) * trial.duration_s) as u64,
+            hint: "it was started anew in the middle of a trial".into(),
+        })
     }
 
     /// Adds entries to the device's table while packets are sent to those that it had before. A
