@@ -4,8 +4,8 @@
 //! A against A  ──▶ ratios of nothing ──▶ the smallest difference to be believed
 //! A against B  ──▶ ratios ──▶ their shift and its interval, signed-rank p
 //! ```
-//! A host that changes its pace within a block (a neighbour on the other hyper-thread: half as fast
-//! A few blocks that a host spoils do not spoil the comparison: shift and spread are those of most.
+//! A host that changes its pace within a block (a neighbour on the other hyper-thread) spoils that
+//! block. A few of those do not spoil the comparison: shift and spread are those of most.
 //! Outcome: a difference is believed if the test says so *and* it is larger than the null
 //! campaign's smallest believable one; the stopping rule (number of blocks) is fixed beforehand.
 

@@ -41,6 +41,8 @@ struct Versus<'a> {
     /// Starts of each device in this case: those that did not bring it to its limit, and those that
     /// did.
     starts: BTreeMap<String, [usize; 2]>,
+    /// What a packet cost each device in this case at least.
+    least: BTreeMap<String, f64>,
 }
 
 impl Campaign<'_> {
@@ -63,10 +65,12 @@ impl Campaign<'_> {
             all,
             trials: 0,
             starts: BTreeMap::new(),
+            least: BTreeMap::new(),
         };
         let mut found = Vec::new();
         for (wish, case) in &cases {
             versus.starts.clear();
+            versus.least.clear();
             let null = versus.blocks(base, base, wish, case, blocks)?;
             let real = versus.blocks(base, other, wish, case, blocks)?;
             let unexhausted = versus.unexhausted();
@@ -238,8 +242,13 @@ impl Versus<'_> {
         let exhausted = usize::from(2 * saturated > TRIALS);
         self.starts.entry(device.to_owned()).or_default()[exhausted] += 1;
         self.done += 1;
-        let found = cost::measure(&mut rig, load, both)?;
+        let least = self.least.get(device).copied();
+        let found = cost::measure_compared(&mut rig, load, both, least)?;
         let cost = found.as_ref().map(|cost| (cost.least(), cost.vector_packets));
+        if let Some((cycles, _)) = cost {
+            let known = self.least.entry(device.to_owned()).or_insert(cycles);
+            *known = known.min(cycles);
+        }
         if let Some(found) = found {
             // Each start's own, so that what was compared can be looked at.
             self.recorder.write(found.record(self.subject(device, case, run)))?;

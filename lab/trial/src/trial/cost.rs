@@ -25,6 +25,14 @@ const WINDOWS: usize = 40;
 const WINDOW_S: f64 = 0.005;
 /// Packets handed over at once: as many as the largest vectors of devices hold.
 const BURST: usize = 256;
+/// Windows of a start that is held against others, whose quietest counts: the more there are, the
+/// less that one differs from start to start.
+const COMPARED_WINDOWS: usize = 160;
+/// Its windows at most, while the host is busy: some ten seconds.
+const PATIENT_WINDOWS: usize = 1_600;
+/// A quietest window that cost so many times as much as one of an earlier start tells of a busy
+/// host: with a neighbour on the other hyper-thread everything costs half as much again.
+const BUSY: f64 = 1.2;
 /// Windows with fewer packets tell nothing.
 const FEWEST: u64 = 1_000;
 /// Of frames no wire carries more than of these.
@@ -145,6 +153,39 @@ fn window(nodes: &[NodeCost]) -> Option<(f64, f64)> {
 
 /// Measures it; none of a device that does not tell, nor over a wire too slow to fill a window.
 pub(crate) fn measure(rig: &mut Rig<'_>, load: &Load, both: bool) -> Result<Option<Cost>, Error> {
+    while_wanted(rig, load, both, |windows| windows.len() < WINDOWS)
+}
+
+/// The same of a start that is held against others of the device, the quietest window of which
+/// cost `least` so far: while the host is busy, it waits for a window in which it is not.
+pub(crate) fn measure_compared(
+    rig: &mut Rig<'_>,
+    load: &Load,
+    both: bool,
+    least: Option<f64>,
+) -> Result<Option<Cost>, Error> {
+    while_wanted(rig, load, both, |windows| goes_on(windows, least))
+}
+
+/// Whether a start needs another window.
+fn goes_on(windows: &[Vec<NodeCost>], least: Option<f64>) -> bool {
+    match windows.len() {
+        ..COMPARED_WINDOWS => true,
+        PATIENT_WINDOWS.. => false,
+        _ => {
+            let cycles = windows.iter().filter_map(|it| Some(window(it)?.0));
+            let quietest = cycles.min_by(f64::total_cmp);
+            quietest.zip(least).is_some_and(|(quietest, least)| quietest > BUSY * least)
+        }
+    }
+}
+
+fn while_wanted(
+    rig: &mut Rig<'_>,
+    load: &Load,
+    both: bool,
+    wanted: impl Fn(&[Vec<NodeCost>]) -> bool,
+) -> Result<Option<Cost>, Error> {
     let fastest_pps = rig.bench.cards.as_ref().map(|cards| cards.line_rate_pps(SHORTEST_BYTES));
     if fastest_pps.is_some_and(|pps| pps * WINDOW_S < FEWEST as f64) {
         return Ok(None);
@@ -154,7 +195,7 @@ pub(crate) fn measure(rig: &mut Rig<'_>, load: &Load, both: bool) -> Result<Opti
         return Ok(None);
     }
     let mut windows = Vec::new();
-    for _ in 0..WINDOWS {
+    while wanted(&windows) {
         saturate(rig, load, both, WINDOW_S)?;
         let after = rig.nodes()?;
         windows.push(grown(&before, &after));
@@ -198,6 +239,18 @@ mod tests {
         let record = cost.record(Subject::default());
         assert!(record.note.as_ref().unwrap().starts_with("vectors of 250.0 packets"));
         assert_eq!((record.unit, record.values.len()), (Unit::Cycles, 6));
+    }
+
+    #[test]
+    fn a_start_on_a_busy_host_waits_for_a_quiet_window_and_not_for_ever() {
+        let busy = vec![costing(150.0); COMPARED_WINDOWS];
+        assert!(goes_on(&busy[1..], Some(150.0)), "as many as each start has");
+        assert!(!goes_on(&busy, None), "the first start knows no better");
+        assert!(!goes_on(&busy, Some(130.0)), "starts differ");
+        assert!(goes_on(&busy, Some(100.0)));
+        let quiet = [&busy[..], &[costing(101.0)]].concat();
+        assert!(!goes_on(&quiet, Some(100.0)));
+        assert!(!goes_on(&vec![costing(150.0); PATIENT_WINDOWS], Some(100.0)));
     }
 
     #[test]
