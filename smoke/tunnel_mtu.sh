@@ -75,6 +75,20 @@ told "$a" 1450 10.0.9.2 1472
 told "$a" 1450 fd00::2 1452
 told "$c" 1450 10.0.8.2 1472
 
+# What does not fit is not counted as sent: three packets of 1500 octets that the sender was told of nothing of.
+sent() { ctl router show ports --json | jq -e --arg port "$1" '[.. | objects | select(.name? == $port and has("tx"))][0].tx.bytes'; }
+for host in "$a:10.0.9.2:vx0" "$c:10.0.8.2:vx1"; do
+    IFS=: read -r host target port <<<"$host"
+    before=$(sent "$port")
+    for _ in 1 2 3; do
+        ip -n "$host" route flush cache
+        on "$host" ping -c 1 -W 5 -M do -s 1472 "$target" >"$work/told.txt" 2>&1 || true
+        has -E 'mtu ?= ?1450' "$work/told.txt" || fail "$host was not told again"
+    done
+    more=$(($(sent "$port") - before))
+    [ "$more" -lt 1400 ] || fail "$port counts $more octets as sent of 4500 that do not fit"
+done
+
 # As a stranger meets it: TCP by hosts that were told nothing yet.
 for host in "$a:10.0.9.2" "$a:fd00::2" "$c:10.0.8.2"; do
     target=${host#*:} host=${host%%:*}

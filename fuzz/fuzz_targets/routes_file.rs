@@ -5,8 +5,13 @@ use fib::route_file::{FileRoutes, OnWrong, Rules, read_routes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
+    agree(bytes, false);
+    agree(bytes, true);
+});
+
+fn agree(bytes: &[u8], bare_prefixes: bool) {
     let read = |on_wrong| -> Option<FileRoutes> {
-        let rules = Rules { on_wrong, most_routes: usize::MAX };
+        let rules = Rules { on_wrong, most_routes: usize::MAX, bare_prefixes };
         read_routes(bytes, rules, &mut |_| {}).ok()
     };
     let (strict, kept) = (read(OnWrong::Refuse), read(OnWrong::Skip));
@@ -20,4 +25,4 @@ fuzz_target!(|bytes: &[u8]| {
         (None, None) => {}
         (Some(_), None) => panic!("the strict reader took what the lenient one could not read"),
     }
-});
+}

@@ -47,7 +47,7 @@ pub(crate) struct Load {
     /// VRF that they go into
     #[arg(long, value_name = "NAME")]
     vrf: Option<String>,
-    /// Next hops to lead the routes over, instead of the file's own
+    /// Next hops to lead the routes over, instead of the file's own, which may be prefixes alone
     #[arg(long, value_name = "ADDRESS,...")]
     via: Option<String>,
     /// Lead every route over all of --via, sharing its flows, instead of over one of them

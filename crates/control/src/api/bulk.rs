@@ -54,7 +54,8 @@ impl Serve for RoutesLoad {
             memory.routes as usize + memory.ip6_routes as usize
         };
         let on_wrong = if load.skip_wrong { OnWrong::Skip } else { OnWrong::Refuse };
-        let rules = Rules { on_wrong, most_routes: handle.call(room).await? };
+        let bare_prefixes = !matches!(via, Via::File);
+        let rules = Rules { on_wrong, most_routes: handle.call(room).await?, bare_prefixes };
         let (mut telling, lines) = Telling::new(vrf_of(load.vrf), source);
         tokio::spawn(async move {
             let size = file.len().max(1) as f64;

@@ -102,6 +102,8 @@ pub struct Rules {
     pub on_wrong: OnWrong,
     /// Most routes: a small compressed file may hold more than there is memory for.
     pub most_routes: usize,
+    /// Whether a line of text may have a prefix alone: it leads to the number of its line then.
+    pub bare_prefixes: bool,
 }
 
 /// How far the reading is.
@@ -150,7 +152,7 @@ pub fn load_routes(
     on_wrong: OnWrong,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<FileRoutes, FibError> {
-    let rules = Rules { on_wrong, most_routes: usize::MAX };
+    let rules = Rules { on_wrong, most_routes: usize::MAX, bare_prefixes: false };
     read_routes(File::open(path).map_err(unreadable)?, rules, progress)
 }
 

@@ -5,7 +5,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn read(bytes: &[u8], on_wrong: OnWrong) -> Result<FileRoutes, FibError> {
-    read_routes(bytes, Rules { on_wrong, most_routes: usize::MAX }, &mut |_| {})
+    read_routes(
+        bytes,
+        Rules { on_wrong, most_routes: usize::MAX, bare_prefixes: false },
+        &mut |_| {},
+    )
 }
 
 fn v4(text: &str, target: FileTarget) -> FileRoute {
@@ -71,6 +75,19 @@ fn a_wrong_line_is_told_by_line_and_column() {
 }
 
 #[test]
+fn a_prefix_alone_leads_to_its_line_where_all_targets_are_mapped() {
+    let text = b"# prefixes\n10.0.0.0/8\n2001:db8::/32 # alone\n10.1.0.0/16 9\n";
+    let rules = Rules { on_wrong: OnWrong::Refuse, most_routes: usize::MAX, bare_prefixes: true };
+    let number = FileTarget::Number;
+    let expected =
+        [v4("10.0.0.0/8", number(2)), v6("2001:db8::/32", number(3)), v4("10.1.0.0/16", number(9))];
+    assert_eq!(read_routes(&text[..], rules, &mut |_| {}).unwrap().routes, expected);
+    let wrong = read_routes(&b"10.0.0.0/8 hop\n"[..], rules, &mut |_| {}).unwrap_err();
+    assert!(matches!(wrong, FibError::RouteLine { column: 12, .. }), "{wrong}");
+    assert!(read(text, OnWrong::Refuse).is_err(), "where a file says itself, all of it");
+}
+
+#[test]
 fn a_line_without_end_costs_itself_alone() {
     let text = format!("10.0.0.0/8 7\n{}\n10.1.0.0/16 8\n", "x".repeat(1 << 20));
     let kept = read(text.as_bytes(), OnWrong::Skip).unwrap();
@@ -89,7 +106,7 @@ fn progress_goes_up_to_the_end() {
         (0..25_000u32).map(|n| format!("10.{}.{}.0/24 7\n", n >> 8, n & 255)).collect();
     let text = lines.concat().replace("10.256", "11.0");
     let mut seen = Vec::new();
-    let rules = Rules { on_wrong: OnWrong::Skip, most_routes: usize::MAX };
+    let rules = Rules { on_wrong: OnWrong::Skip, most_routes: usize::MAX, bare_prefixes: false };
     read_routes(text.as_bytes(), rules, &mut |progress| seen.push(progress)).unwrap();
     assert!(seen.is_sorted_by_key(|progress| (progress.routes, progress.bytes)));
     assert_eq!(seen.last().unwrap().bytes, text.len() as u64);
@@ -191,7 +208,7 @@ fn a_small_file_of_very_many_routes_is_left_where_there_is_no_more_room() {
     let packed = packed.finish().unwrap();
     assert!(packed.len() < 10_000);
     let mut furthest = 0;
-    let rules = Rules { on_wrong: OnWrong::Skip, most_routes: 70_000 };
+    let rules = Rules { on_wrong: OnWrong::Skip, most_routes: 70_000, bare_prefixes: false };
     let read = read_routes(&packed[..], rules, &mut |progress| furthest = progress.routes);
     assert_eq!(read.unwrap_err().to_string(), "more than 70000 routes, for which there is room");
     assert!(furthest < 70_001);

@@ -4,6 +4,7 @@
 //!   # a comment, here or after a route
 //!   192.0.2.0/24     10.0.0.1
 //!   2001:db8::/32    AS64500        or 64500: a number, for the caller to map
+//!   198.51.100.0/24                 the line's number, where the caller maps all of them
 //! ```
 
 use std::io::{BufRead, Read};
@@ -34,7 +35,7 @@ pub(super) fn read(
         if line.len() as u64 == MAX_LINE && !line.ends_with(b"\n") {
             skip_line(&mut source)?;
             file.take(Err(wrong(number, &line, 0..0, "lines of at most 1024 bytes")), rules)?;
-        } else if let Some(route) = parse(number, &line).transpose() {
+        } else if let Some(route) = parse(number, &line, rules).transpose() {
             file.take(route, rules)?;
             report(file.routes.len());
         }
@@ -55,17 +56,23 @@ fn skip_line(source: &mut impl BufRead) -> Result<(), FibError> {
 }
 
 /// The route of one line; none if it is blank or a comment.
-fn parse(number: u64, line: &[u8]) -> Result<Option<FileRoute>, FibError> {
+fn parse(number: u64, line: &[u8], rules: Rules) -> Result<Option<FileRoute>, FibError> {
     let end = line.iter().position(|byte| *byte == b'#');
     let end = line[..end.unwrap_or(line.len())].trim_ascii_end().len();
     let mut fields = Fields { line: &line[..end], at: 0 };
     let Some(prefix_at) = fields.next() else { return Ok(None) };
-    let target_at = fields.next().unwrap_or(end..end);
+    let target_at = fields.next();
     let tell = |at, expected| wrong(number, line, at, expected);
     let prefix =
         prefix_of(&line[prefix_at.clone()]).map_err(|expected| tell(prefix_at, expected))?;
-    let target = target_of(&line[target_at.clone()])
-        .ok_or_else(|| tell(target_at, "a next hop's address, or a number as AS64500"))?;
+    let target = match target_at {
+        None if rules.bare_prefixes => FileTarget::Number(number as u32),
+        at => {
+            let at = at.unwrap_or(end..end);
+            target_of(&line[at.clone()])
+                .ok_or_else(|| tell(at, "a next hop's address, or a number as AS64500"))?
+        }
+    };
     match fields.next() {
         Some(extra) => Err(tell(extra, "nothing more but a # comment")),
         None => Ok(Some(FileRoute { prefix, target })),
