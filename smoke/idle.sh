@@ -36,6 +36,21 @@ for workers in 'count = 1' 'mode = "single-thread"' 'count = 2'; do
     on "$a" ping -q -c 200 -i 0.005 -W 2 10.0.2.2 >/dev/null
     idles "${daemons[-1]}" "$workers"
     pings "$a" 10.0.2.2 >/dev/null || fail "$workers: asleep for good"
+    if [ "$workers" = 'count = 1' ]; then
+        # A port that is polled keeps its worker from rest, at once and until it no longer is.
+        sleeps() { json '[.[].sleeps] | add' router show workers; }
+        has_rest() { local before; before=$(sleeps) && sleep 0.2 && [ "$(sleeps)" != "$before" ]; }
+        polls() { ! has_rest; }
+        ctl router port set p2 rx_mode polling
+        until_true polls
+        pings "$a" 10.0.2.2 >/dev/null || fail "polls, and forwards nothing"
+        # By its word alone: a rest for each of many packets that come closer than a moment.
+        for port in p1 p2; do ctl router port set "$port" rx_mode interrupt; done
+        until_true has_rest
+        before=$(sleeps)
+        on "$a" ping -q -f -c 2000 -W 5 10.0.2.2 >/dev/null || fail "packets are lost by interrupt"
+        [ $(($(sleeps) - before)) -ge 1500 ] || fail "$(($(sleeps) - before)) rests of 2000 pings"
+    fi
     kill "${daemons[-1]}"; wait "${daemons[-1]}" || true
     for space in "$a" "$b" "$r"; do ip netns del "$space"; done
 done

@@ -5,7 +5,8 @@
 //!  the worker                polls      rests until a descriptor, its bell or a timer wakes it
 //!  … where nobody tells      polls      naps: < 20 ms 20 us, < 1 s 200 us, < 10 s 1 ms, then 4 ms
 //! ```
-//! So a busy router polls without a break, and an idle worker sleeps.
+//! So a busy router polls without a break, and an idle worker sleeps. What the worker reads may
+//! have it rest at once, or not at all: see [`Patience`].
 
 use crate::clock::tsc_hz;
 use std::time::Duration;
@@ -26,10 +27,26 @@ pub enum Idle {
     Poll,
 }
 
+/// For how long a worker polls without packets before it rests, as what it reads has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Patience {
+    /// Not at all.
+    None,
+    /// For a moment: the next packet is most often not far.
+    #[default]
+    Moment,
+    /// For ever.
+    Endless,
+}
+
+/// A moment.
+const MOMENT_US: u64 = 200;
+
 /// Remembers when packets last came.
 #[derive(Debug)]
 pub struct IdlePolicy {
     idle: Idle,
+    patience_us: u64,
     last_packet_tsc: u64,
     cycles_per_us: u64,
 }
@@ -37,7 +54,8 @@ pub struct IdlePolicy {
 impl IdlePolicy {
     /// As if a packet had come just now.
     pub fn new(idle: Idle, now_tsc: u64) -> Self {
-        Self { idle, last_packet_tsc: now_tsc, cycles_per_us: (tsc_hz() / 1_000_000).max(1) }
+        let cycles_per_us = (tsc_hz() / 1_000_000).max(1);
+        Self { idle, patience_us: MOMENT_US, last_packet_tsc: now_tsc, cycles_per_us }
     }
 
     /// Whether it is so long since packets came that a rest pays, after a pass that received so
@@ -48,7 +66,17 @@ impl IdlePolicy {
             self.last_packet_tsc = now_tsc;
             return false;
         }
-        self.quiet_us(now_tsc) >= 200
+        self.quiet_us(now_tsc) >= self.patience_us
+    }
+
+    /// Goes by `patience` from now on. False where there is to be no rest: the question comes again
+    /// after a moment.
+    pub fn waits(&mut self, patience: Patience, now_tsc: u64) -> bool {
+        self.patience_us = if patience == Patience::None { 0 } else { MOMENT_US };
+        if patience == Patience::Endless {
+            self.last_packet_tsc = now_tsc;
+        }
+        patience != Patience::Endless
     }
 
     fn quiet_us(&self, now_tsc: u64) -> u64 {
@@ -95,6 +123,21 @@ mod tests {
         assert!(policy.is_quiet(0, 300 * us));
         assert!(!policy.is_quiet(1, 30_000_001 * us));
         assert!(!policy.is_quiet(0, 30_000_100 * us));
+    }
+
+    #[test]
+    fn patience_is_none_a_moment_or_endless() {
+        let us = cycles_per_us();
+        let mut policy = IdlePolicy::new(Idle::Adaptive, 0);
+        assert!(policy.waits(Patience::None, 0));
+        assert!(
+            policy.is_quiet(0, us) && !policy.is_quiet(1, 2 * us) && policy.is_quiet(0, 3 * us)
+        );
+        assert!(!policy.waits(Patience::Endless, 10 * us));
+        assert!(!policy.is_quiet(0, 200 * us), "asked again after a moment, and not before");
+        assert!(policy.is_quiet(0, 211 * us));
+        assert!(policy.waits(Patience::Moment, 300 * us));
+        assert!(!policy.is_quiet(1, 400 * us) && !policy.is_quiet(0, 500 * us));
     }
 
     #[test]

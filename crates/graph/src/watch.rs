@@ -10,6 +10,7 @@
 // ppoll, and the error of a socket.
 #![allow(unsafe_code)]
 
+use crate::idle::Patience;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use std::time::Duration;
 pub struct Watch {
     descriptors: Vec<libc::pollfd>,
     must_look: bool,
+    patience: Patience,
 }
 
 /// What ended a rest.
@@ -42,6 +44,16 @@ impl Watch {
         self.must_look = true;
     }
 
+    /// For how long the worker is to poll before it rests.
+    pub fn wait_with(&mut self, patience: Patience) {
+        self.patience = patience;
+    }
+
+    /// As it was told.
+    pub fn patience(&self) -> Patience {
+        self.patience
+    }
+
     /// Whether nobody tells of something.
     pub fn must_look(&self) -> bool {
         self.must_look
@@ -50,6 +62,7 @@ impl Watch {
     pub(crate) fn clear(&mut self) {
         self.descriptors.clear();
         self.must_look = false;
+        self.patience = Patience::default();
     }
 
     /// Waits, for so long at most; what is watched is as before.

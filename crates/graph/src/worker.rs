@@ -104,7 +104,7 @@ impl Worker {
         match (self.idle.is_quiet(received, now_tsc), self.is_watching) {
             (false, false) => None,
             (false, true) => self.wake(),
-            (true, false) => self.watch(),
+            (true, false) => self.watch(now_tsc),
             (true, true) => {
                 let must_look = self.watch.must_look() || self.futile.must_nap();
                 self.idle.rest(must_look, self.graph.due_tsc(), now_tsc)
@@ -132,10 +132,13 @@ impl Worker {
     }
 
     #[cold]
-    fn watch(&mut self) -> Option<Duration> {
+    fn watch(&mut self, now_tsc: u64) -> Option<Duration> {
         self.watch.clear();
         self.graph.before_rest(&mut self.watch);
-        self.is_watching = true;
+        match self.idle.waits(self.watch.patience(), now_tsc) {
+            true => self.is_watching = true,
+            false => self.graph.after_rest(),
+        }
         None
     }
 

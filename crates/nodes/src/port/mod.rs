@@ -10,6 +10,7 @@ mod classify;
 
 pub use classify::{Classifier, ForwardedIn, mark_congestion};
 
+pub use port_rx::RxMode;
 pub use shape::Shaped;
 
 nodes! {

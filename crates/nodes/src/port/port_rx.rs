@@ -9,9 +9,19 @@
 
 use crate::interface::{Entrance, entrances};
 use crate::tables::{Interfaces, Mailbox, RxAttachment, Setup, WorkerCounters};
-use graph::{Context, Exits, Node, Published, Role, Watch};
+use graph::{Context, Exits, Node, Patience, Published, Role, Watch};
 use packet::{Frame, PacketBuf, VECTOR, Wakes};
 use std::sync::Arc;
+
+/// How a worker waits for the packets of an interface that has it wait otherwise than adaptively.
+/// It polls if one of its interfaces has it poll, and rests at once only if all have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RxMode {
+    /// By polling, without a break.
+    Polling,
+    /// By the device's word alone, without polling for a moment first.
+    Interrupt,
+}
 
 /// See the module.
 pub struct PortRx {
@@ -25,6 +35,8 @@ pub struct PortRx {
     /// Packets taken at once, at most.
     most: usize,
     burn_cycles: u32,
+    /// What the interfaces had it wait with when nothing came last.
+    patience: Patience,
 }
 
 entrances! {
@@ -56,6 +68,7 @@ impl Node for PortRx {
             burst: Vec::with_capacity(VECTOR),
             most: setup.shared.reception.vector_packets.clamp(1, VECTOR),
             burn_cycles: setup.shared.reception.burn_cycles,
+            patience: Patience::default(),
         }
     }
 
@@ -102,6 +115,9 @@ impl Node for PortRx {
                 exits.set(slot, if oversize { Exit::Oversize } else { exit });
             }
         }
+        if frame.is_empty() {
+            self.patience = patience(&self.queues, interfaces);
+        }
         if let (Some(exit), false) = (sole, mixed) {
             exits.all(exit);
         }
@@ -111,6 +127,10 @@ impl Node for PortRx {
     }
 
     fn before_rest(&mut self, watch: &mut Watch) {
+        watch.wait_with(self.patience);
+        if self.patience == Patience::Endless {
+            return;
+        }
         for RxAttachment { queue, .. } in &mut self.queues {
             match queue.before_rest() {
                 Wakes::Readable(descriptor) => watch.readable(descriptor),
@@ -126,6 +146,16 @@ impl Node for PortRx {
     fn after_rest(&mut self) {
         self.queues.iter_mut().for_each(|attachment| attachment.queue.after_rest());
     }
+}
+
+/// The longest that an interface asks for.
+fn patience(queues: &[RxAttachment], interfaces: &Interfaces) -> Patience {
+    let modes = queues.iter().map(|it| interfaces.get(it.interface)?.get::<RxMode>().copied());
+    modes.fold(Patience::None, |patience, mode| match (patience, mode) {
+        (Patience::Endless, _) | (_, Some(RxMode::Polling)) => Patience::Endless,
+        (patience, Some(RxMode::Interrupt)) => patience,
+        (_, None) => Patience::Moment,
+    })
 }
 
 /// Does nothing for so many cycles.
@@ -163,6 +193,28 @@ mod tests {
             let world = World::new();
             attach(&world, interface, 2);
             assert_eq!(exits(&world), [exit, exit]);
+        }
+    }
+
+    #[test]
+    fn it_polls_if_one_interface_has_it_and_rests_at_once_if_all_have() {
+        use RxMode::{Interrupt, Polling};
+        for (modes, patience) in [
+            ([None, None], Patience::Moment),
+            ([Some(Interrupt), None], Patience::Moment),
+            ([Some(Interrupt), Some(Interrupt)], Patience::None),
+            ([Some(Interrupt), Some(Polling)], Patience::Endless),
+            ([None, Some(Polling)], Patience::Endless),
+        ] {
+            let mut world = World::new();
+            for (interface, mode) in [0, 2].into_iter().zip(modes) {
+                world.change_interface(interface, |row| row.put(mode));
+                attach(&world, interface, 1);
+            }
+            let mut node = NodeHarness::<PortRx>::new(&world.setup).unwrap();
+            assert_eq!(node.run(&[], 0, 0).len(), 2);
+            assert!(node.run(&[], 0, 0).is_empty());
+            assert_eq!(node.watched().patience(), patience, "{modes:?}");
         }
     }
 

@@ -88,6 +88,7 @@ parts! {
     // What is opened beside it, and closed after all else.
     twins: Twinning, makes: [Twins], hears: [],
     qos: Shaping, makes: [], hears: [],
+    rx_modes: RxModes, makes: [], hears: [],
     // Where its frames go.
     xconnects: Xconnects, makes: [Xconnects], hears: [],
     bridges: Bridges, makes: [Bridges Stations], hears: [Moved Binding FlowTold],

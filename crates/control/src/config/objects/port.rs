@@ -10,7 +10,7 @@ use super::port_twin::Twin;
 use super::qos::{self, Qos};
 use super::vrf::VrfName;
 use crate::config::declare::{Declared, object};
-use crate::config::field::Field;
+use crate::config::field::{Field, word_field};
 use crate::config::info::{Described, Stands};
 use crate::config::listed::{self, Listed};
 use crate::config::prefix::{InterfaceAddress, Prefix};
@@ -29,6 +29,18 @@ const MAX_MTU: u16 = 9_216;
 /// Most ports there can be, remotes of tunnels that have several among them.
 pub const MOST_PORTS: usize = 1_024;
 
+word_field! {
+    /// How a worker waits for packets of a port.
+    RxMode {
+        /// Polls for a moment, then sleeps until some come.
+        Adaptive = "adaptive",
+        /// Polls without a break.
+        Polling = "polling",
+        /// Sleeps until some come.
+        Interrupt = "interrupt",
+    }
+}
+
 object! {
     /// Where packets come in and go out
     pub struct Port {
@@ -44,6 +56,9 @@ object! {
         pub mac: Option<MacAddr> as "02:00:00:00:00:01" = None,
         /// Receive queues, spread over the workers
         pub rx_queues: u16 [1..=64] = 1,
+        /// How packets are waited for: by polling for a moment and then by the device's word, by
+        /// polling all the time, or by its word alone
+        pub rx_mode: RxMode = RxMode::Adaptive,
         /// Addresses with their connected networks
         pub addresses: Vec<InterfaceAddress> as "192.0.2.1/24" = Vec::new(),
         /// The port whose IPv4 addresses it speaks with, when it has none of its own

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::connected::{Connected, check_host_address};
-use super::port::{MOST_PORTS, Port, Ports};
+use super::port::{MOST_PORTS, Port, Ports, RxMode};
 use super::port_kind::PortKind;
 use super::port_name::PortName;
 use super::port_twin::Twin;
@@ -94,6 +94,11 @@ fn check_alone(name: &PortName, it: &Port, report: &mut Report) {
         let message = format!("a {kind} port with {} receive queues", it.rx_queues);
         let problem = Problem::new(format!("{port}.rx_queues"), message);
         report.push(problem.expected(most.to_string()));
+    }
+    if it.rx_mode != RxMode::Adaptive && it.kind.is_virtual() {
+        let message = "its packets come in by other ports, and are waited for there";
+        let problem = Problem::new(format!("{port}.rx_mode"), message);
+        report.push(problem.expected("a port with a device"));
     }
     if it.has_ip6() && it.mtu < MIN_IP6_MTU {
         let message = format!("IPv6 addresses and an MTU of {}", it.mtu);

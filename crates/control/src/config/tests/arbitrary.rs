@@ -21,7 +21,7 @@ use super::super::objects::mirror::{Direction, Mirror, MirrorName, Source};
 use super::super::objects::neighbor::{Neighbor, NeighborKey};
 use super::super::objects::next_hops::NextHops;
 use super::super::objects::policer::{Dscp, Mark, Pcp, Policer, PolicerName, Treatment};
-use super::super::objects::port::{Port, PortName};
+use super::super::objects::port::{Port, PortName, RxMode};
 use super::super::objects::port_allow::Allow;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
 use super::super::objects::port_kind::ends::{Ends, Remotes};
@@ -92,6 +92,7 @@ fn port(number: u8) -> impl Strategy<Value = Port> {
             proxy_arp: hosts.iter().map(|host| Prefix::of(station(*host, 0), 24)).collect(),
             redirects: !hosts.is_empty() && up,
             directed_broadcasts: hosts.len() == 1,
+            rx_mode: [RxMode::Adaptive, RxMode::Polling, RxMode::Interrupt][usize::from(mtu % 3)],
             routing: mac.map(|mac| !hosts.is_empty() && mac[0] % 2 == 0),
             mac: mac.map(|[a, b, c, d, e]| MacAddr([2, a, b, c, d, e])),
             addresses: hosts

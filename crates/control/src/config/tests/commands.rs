@@ -148,11 +148,12 @@ fn settings(name: &PortName, port: &Port) -> String {
     let vrf = name_of(port.vrf.as_ref());
     let switch = |is_on: bool| if is_on { "on" } else { "off" };
     let (redirects, all) = (switch(port.redirects), switch(port.directed_broadcasts));
+    let rx_mode = port.rx_mode.word();
     let routing = port.routing.map_or("default", |routes| if routes { "on" } else { "off" });
     let proxied = port.proxy_arp.iter().map(|network| format!(" proxy_arp {network}"));
     let proxied: String = proxied.collect();
     format!(
-        "port set {name} {up} mtu {} mac {mac} vrf {vrf} proxy_arp off{proxied} redirects {redirects} directed_broadcasts {all} routing {routing}",
+        "port set {name} {up} mtu {} mac {mac} vrf {vrf} proxy_arp off{proxied} redirects {redirects} directed_broadcasts {all} rx_mode {rx_mode} routing {routing}",
         port.mtu
     )
 }

@@ -13,7 +13,7 @@ error: unknown key `mut`
  4 | mut = 1400
    | ^^^
    = field: port.p0.mut
-   = expected: one of kind, device, peer_offloads, up, mtu, vrf, mac, rx_queues, addresses, unnumbered, acl_in, acl_out, policy, urpf, allow, police_in, police_out, mark_dscp, mark_pcp, qos, ra, routing, proxy_arp, proxy_nd, directed_broadcasts, redirects, twin
+   = expected: one of kind, device, peer_offloads, up, mtu, vrf, mac, rx_queues, rx_mode, addresses, unnumbered, acl_in, acl_out, policy, urpf, allow, police_in, police_out, mark_dscp, mark_pcp, qos, ra, routing, proxy_arp, proxy_nd, directed_broadcasts, redirects, twin
    = help: did you mean `mtu`?
 "
     );
@@ -205,6 +205,17 @@ fn rings_of_ports_must_leave_buffers_for_packets_on_their_way() {
     );
     assert_eq!(parse_ok(&config(8_192)).ports.len(), 3);
     parse_ok("[memory]\nbuffers = 512\n[port.p2]\nkind = \"memory\"\n");
+}
+
+#[test]
+fn ports_without_a_device_of_their_own_wait_for_no_packets() {
+    let vlan = "[port.a]\nkind = \"memory\"\nrx_mode = \"polling\"\n\
+                [port.v]\nkind = \"vlan\"\nparent = \"a\"\nvlan = 7\n";
+    parse_ok(vlan);
+    let told = faults(&format!("{vlan}rx_mode = \"interrupt\"\n"));
+    assert!(told.contains("port.v.rx_mode") && told.contains("come in by other ports"), "{told}");
+    let told = faults("[port.a]\nkind = \"memory\"\nrx_mode = \"poll\"\n");
+    assert!(told.contains("polling"), "{told}");
 }
 
 #[test]
