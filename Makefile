@@ -65,8 +65,8 @@ bench-sched: ## Measures the schedulers, beside DPDK's and the kernel's, into ta
 bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
 	cargo run --release -p acl-bench
 
-bench-links: ## Measures TCP and round trips over veths beside Linux's own forwarding, in turn, into target/bench-links.json
-	cargo build --release --bin volleyd
+bench-links: ## Measures TCP, packets and round trips over veths beside Linux's own forwarding, in turn, into target/bench-links.json
+	cargo build --release --bins
 	scripts/bench-links
 
 instructions: ## Counts instructions a packet by valgrind, and holds them against those of the repository
