@@ -84,7 +84,7 @@ impl From<Prefix> for String {
 }
 
 /// An inclusive range of ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ports {
     /// The first.

@@ -89,13 +89,23 @@ impl Made {
     }
 }
 
-/// Which rule of the old list each of the new one was: those that are equal, in their order.
+/// Which rule of the old list each of the new one was: those that are equal, in their order. Most
+/// changes are of a rule or two: what both lists begin and end with is not looked up.
 fn places(old: &[config::Rule], new: &[config::Rule]) -> Was {
-    let mut known: HashMap<String, VecDeque<usize>> = HashMap::new();
-    for (place, rule) in old.iter().enumerate() {
-        known.entry(rule.to_string()).or_default().push_back(place);
+    let alike = |pairs: &mut dyn Iterator<Item = (&config::Rule, &config::Rule)>| {
+        pairs.take_while(|(old, new)| old == new).count()
+    };
+    let first = alike(&mut old.iter().zip(new));
+    let (old_rest, new_rest) = (&old[first..], &new[first..]);
+    let last = alike(&mut old_rest.iter().rev().zip(new_rest.iter().rev()));
+    let (changed, ends) = (first..old.len() - last, old.len() - last..old.len());
+    let mut known: HashMap<&config::Rule, VecDeque<usize>> = HashMap::new();
+    for place in changed {
+        known.entry(&old[place]).or_default().push_back(place);
     }
-    new.iter().map(|rule| known.get_mut(&rule.to_string())?.pop_front()).collect()
+    let new = &new[first..new.len() - last];
+    let middle = new.iter().map(|rule| known.get_mut(rule)?.pop_front());
+    (0..first).map(Some).chain(middle).chain(ends.map(Some)).collect()
 }
 
 /// Makes a list, for so many workers, in the place of another.
@@ -393,6 +403,28 @@ mod tests {
         assert!(held.is_some() && lists.of(Some(&name)) == held);
         lists.leaving.clear();
         assert_eq!(lists.of(Some(&name)), None);
+    }
+
+    #[test]
+    fn each_rule_of_a_new_version_is_known_by_its_place_in_the_old_one() {
+        let rule = |number: u16| config::Rule {
+            vlan: Some(number),
+            ..config::Rule::new(config::Action::Deny)
+        };
+        let list = |numbers: &[u16]| numbers.iter().map(|it| rule(*it)).collect::<Vec<_>>();
+        for (old, new, was) in [
+            (&[][..], &[][..], &[][..]),
+            (&[], &[1], &[None]),
+            (&[1, 2, 3], &[1, 2, 3], &[Some(0), Some(1), Some(2)]),
+            (&[1, 2, 3], &[1, 9, 2, 3], &[Some(0), None, Some(1), Some(2)]),
+            (&[1, 2, 3], &[1, 3], &[Some(0), Some(2)]),
+            (&[1, 2, 3, 4], &[1, 3, 2, 4], &[Some(0), Some(2), Some(1), Some(3)]),
+            (&[1, 1], &[1], &[Some(0)]),
+            (&[1], &[1, 1, 1], &[Some(0), None, None]),
+            (&[1, 2, 1, 5], &[3, 1, 1, 2, 5], &[None, Some(0), Some(2), Some(1), Some(3)]),
+        ] {
+            assert_eq!(places(&list(old), &list(new)), was, "{old:?} to {new:?}");
+        }
     }
 
     #[test]

@@ -100,13 +100,13 @@ impl Row for Acl {
     }
 
     fn fields(&self) -> Fields {
-        let rules: Vec<String> = self.rules.iter().map(|rule| rule.fields().inline()).collect();
-        let told = if rules.len() <= TOLD {
+        let told = if self.rules.len() <= TOLD {
+            let rules: Vec<String> = self.rules.iter().map(|rule| rule.fields().inline()).collect();
             format!("[{}]", rules.join(", "))
         } else {
             let mut sum = DefaultHasher::new();
-            rules.hash(&mut sum);
-            format!("{} rules ({:08x})", rules.len(), sum.finish() as u32)
+            self.rules.hash(&mut sum);
+            format!("{} rules ({:08x})", self.rules.len(), sum.finish() as u32)
         };
         self.write(Fields::new()).raw("rule", told)
     }

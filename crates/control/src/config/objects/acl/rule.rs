@@ -19,6 +19,7 @@ use wire::ip::protocol;
 
 object! {
     /// One rule of an access list: what is not said fits always
+    #[derive(Hash)]
     pub struct Rule {
         /// What becomes of packets that fit
         pub action: Action as "permit",
@@ -154,7 +155,7 @@ const FLAGS: [(&str, u8); 8] = [
 ];
 
 /// TCP flags that must be set, and some that must not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TcpFlags {
     /// Those that must be set.
     pub set: u8,

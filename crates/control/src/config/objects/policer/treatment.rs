@@ -6,7 +6,7 @@ use crate::config::form::Form;
 use crate::config::toml_text::quoted;
 
 /// A differentiated services code point (RFC 2474), by number or by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dscp(pub u8);
 
 /// A priority code point of a VLAN tag, 0 to 7.

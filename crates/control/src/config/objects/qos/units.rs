@@ -142,7 +142,7 @@ impl Field for [u8; 16] {
 }
 
 /// A port, or the first and the last of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PortRange(pub Ports);
 
 impl Field for PortRange {
@@ -168,7 +168,7 @@ const PROTOCOLS: [(&str, u8); 6] =
     [("icmp", 1), ("tcp", 6), ("udp", 17), ("gre", 47), ("icmp6", 58), ("sctp", 132)];
 
 /// An IP protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Protocol(pub u8);
 
 impl From<u8> for Protocol {
