@@ -118,7 +118,7 @@ fn schedulers_are_bars_in_groups_with_intervals() {
             bars::Group { name: (*name).to_owned(), bars }
         })
         .collect();
-    let svg = bars::draw(&groups, &kinds, Unit::Count, "TCP throughput, bit/s");
+    let svg = bars::draw(&groups, &kinds, Unit::Count, ("TCP throughput, bit/s", bars::WHISKERS));
     keep("schedulers.svg", &svg);
     assert_eq!(svg.matches("fill-opacity=\"0.85\"").count(), 15, "htb was not measured");
     assert_eq!(svg.matches('≥').count(), 5, "what is at least so much says so");

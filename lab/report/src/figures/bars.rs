@@ -11,6 +11,9 @@ use crate::svg::canvas::text_width;
 use crate::svg::scale::Unit;
 use crate::svg::{Anchor, Plot, Scale, palette};
 
+/// What whiskers usually are.
+pub const WHISKERS: &str = "whiskers: 95 % interval";
+
 /// The bars of one group, one for each series; none where nothing was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
@@ -20,12 +23,17 @@ pub struct Group {
     pub bars: Vec<Option<(f64, Interval, bool)>>,
 }
 
-/// Draws the figure.
-pub fn draw(groups: &[Group], series: &[String], unit: Unit, label: &str) -> String {
+/// Draws the figure; the note says what the whiskers are, if there are any.
+pub fn draw(
+    groups: &[Group],
+    series: &[String],
+    unit: Unit,
+    (label, whiskers): (&str, &str),
+) -> String {
     let ends = groups.iter().flat_map(|group| group.bars.iter().flatten());
     let top = ends.map(|(value, interval, _)| value.max(interval.high)).filter(|it| it.is_finite());
     let scale = Scale::linear(0.0, top.fold(0.0, f64::max), unit);
-    let mut plot = Plot::with_categories(360.0, (scale, label));
+    let mut plot = Plot::with_categories(360.0, series, (scale, label));
     let (left, _, right, bottom) = plot.area;
     let share = (right - left) / groups.len().max(1) as f64;
     let bar = (0.76 * share / series.len().max(1) as f64).min(46.0);
@@ -47,6 +55,9 @@ pub fn draw(groups: &[Group], series: &[String], unit: Unit, label: &str) -> Str
             if *at_least {
                 plot.canvas.text((middle, y - 6.0), Anchor::Middle, "note", "≥");
             }
+            if interval.low == interval.high {
+                continue;
+            }
             let ends =
                 [interval.low, interval.high].map(|end| plot.y(end.max(0.0)).max(plot.area.1));
             plot.canvas.line((middle, ends[0]), (middle, ends[1]), whisker);
@@ -58,8 +69,8 @@ pub fn draw(groups: &[Group], series: &[String], unit: Unit, label: &str) -> Str
     }
     plot.canvas.line((left, bottom), (right, bottom), r##"stroke="#444""##);
     plot.legend(series);
-    plot.note("whiskers: 95 % interval");
-    plot.canvas.finish(&format!("{label} by group, with 95 % intervals"))
+    plot.note(whiskers);
+    plot.canvas.finish(&format!("{label} by group"))
 }
 
 /// A group's name under it, on two lines where one is too narrow.

@@ -34,7 +34,7 @@ pub(super) fn section(page: &Page<'_>) -> Option<Section> {
                 bars: kinds.iter().map(|name| bar(group, name)).collect(),
             })
             .collect();
-        let svg = bars::draw(&groups, &kinds, Unit::Count, &metric);
+        let svg = bars::draw(&groups, &kinds, Unit::Count, (&metric, bars::WHISKERS));
         body.push_str(&figure(&svg, &format!("{metric} by scheduler and endpoint.")));
     }
     Some(Section { title: "Schedulers", lead: String::new(), body })

@@ -92,7 +92,7 @@ fn figure(rows: &[Row], metric: &str, unit: scale::Unit) -> Option<String> {
         .collect();
     let label = if factor == 1.0 { format!("{metric}, bit/s") } else { metric.to_owned() };
     (!rows.is_empty()).then(|| {
-        let svg = bars::draw(&groups, &names, unit, &label);
+        let svg = bars::draw(&groups, &names, unit, (&label, bars::WHISKERS));
         format!("<figure>\n{svg}<figcaption>{}.</figcaption>\n</figure>\n", escape(metric))
     })
 }

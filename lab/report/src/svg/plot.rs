@@ -17,6 +17,11 @@ use super::scale::Scale;
 pub const WIDTH: f64 = 720.0;
 /// Width of the column of numbers beside rows.
 const NUMBERS: f64 = 148.0;
+/// Height of the legend's first line, and from line to line.
+const LEGEND_TOP: f64 = 14.0;
+const LEGEND_LINE: f64 = 17.0;
+/// Room for the note at the right of it.
+const NOTE: f64 = 150.0;
 const GRID: &str = r##"stroke="#e4e4e4" stroke-width="1""##;
 const FINE: &str = r##"stroke="#f2f2f2" stroke-width="1""##;
 const AXIS: &str = r##"stroke="#444" stroke-width="1""##;
@@ -30,6 +35,8 @@ pub struct Plot {
     pub area: (f64, f64, f64, f64),
     x: Scale,
     y: Scale,
+    /// Where the legend goes on in its next line.
+    legend_right: f64,
 }
 
 impl Plot {
@@ -37,18 +44,24 @@ impl Plot {
     pub fn new(height: f64, (x, x_label): (Scale, &str), (y, y_label): (Scale, &str)) -> Self {
         let widest = y.ticks().iter().map(|tick| text_width(&tick.1, 11.0)).fold(0.0, f64::max);
         let area = (widest + 34.0, 30.0, WIDTH - 28.0, height - 44.0);
-        let mut plot = Self { canvas: Canvas::new(WIDTH, height), area, x, y };
+        let mut plot =
+            Self { canvas: Canvas::new(WIDTH, height), area, x, y, legend_right: f64::INFINITY };
         plot.grid_y(y_label);
         plot.grid_x(x_label);
         plot
     }
 
-    /// A plot whose x axis is for the figure to label.
-    pub fn with_categories(height: f64, (y, y_label): (Scale, &str)) -> Self {
+    /// A plot whose x axis is for the figure to label, with room for a legend of as many lines as
+    /// these names take.
+    pub fn with_categories(height: f64, names: &[String], (y, y_label): (Scale, &str)) -> Self {
         let widest = y.ticks().iter().map(|tick| text_width(&tick.1, 11.0)).fold(0.0, f64::max);
-        let area = (widest + 34.0, 30.0, WIDTH - 28.0, height - 44.0);
+        let (left, legend_right) = (widest + 34.0, WIDTH - NOTE);
+        let lines = entries(names, left + 4.0, legend_right);
+        let beyond = lines.last().map_or(0.0, |(_, y)| y - LEGEND_TOP);
+        let area = (left, 30.0 + beyond, WIDTH - 28.0, height + beyond - 44.0);
         let x = Scale::linear(0.0, 1.0, super::scale::Unit::Plain);
-        let mut plot = Self { canvas: Canvas::new(WIDTH, height), area, x, y };
+        let canvas = Canvas::new(WIDTH, height + beyond);
+        let mut plot = Self { canvas, area, x, y, legend_right };
         plot.grid_y(y_label);
         plot
     }
@@ -61,7 +74,13 @@ impl Plot {
         let bottom = 30.0 + row_height * rows.len() as f64;
         let area = (left, 30.0, WIDTH - NUMBERS, bottom);
         let y = Scale::linear(0.0, 1.0, super::scale::Unit::Plain);
-        let mut plot = Self { canvas: Canvas::new(WIDTH, bottom + 44.0), area, x, y };
+        let mut plot = Self {
+            canvas: Canvas::new(WIDTH, bottom + 44.0),
+            area,
+            x,
+            y,
+            legend_right: f64::INFINITY,
+        };
         plot.grid_x(x_label);
         for (index, row) in rows.iter().enumerate() {
             let y = plot.row(index, row_height);
@@ -125,16 +144,47 @@ impl Plot {
         if names.len() < 2 {
             return;
         }
-        let mut x = self.area.0 + 4.0;
-        for (index, name) in names.iter().enumerate() {
-            palette::marker(&mut self.canvas, (x + 4.0, 14.0), index);
-            self.canvas.text((x + 13.0, 18.0), Anchor::Start, "label", name);
-            x += 13.0 + text_width(name, 12.0) + 20.0;
+        let places = entries(names, self.area.0 + 4.0, self.legend_right);
+        for (index, (name, (x, y))) in names.iter().zip(places).enumerate() {
+            palette::marker(&mut self.canvas, (x + 4.0, y), index);
+            self.canvas.text((x + 13.0, y + 4.0), Anchor::Start, "label", name);
         }
     }
 
     /// A grey note at the upper right.
     pub fn note(&mut self, text: &str) {
         self.canvas.text((WIDTH - 12.0, 18.0), Anchor::End, "note", text);
+    }
+}
+
+/// Where the entries of a legend begin, from left to right and line by line.
+fn entries(names: &[String], left: f64, right: f64) -> Vec<(f64, f64)> {
+    let (mut x, mut y) = (left, LEGEND_TOP);
+    let mut places = Vec::new();
+    for name in names {
+        let width = 13.0 + text_width(name, 12.0);
+        if x > left && x + width > right {
+            (x, y) = (left, y + LEGEND_LINE);
+        }
+        places.push((x, y));
+        x += width + 20.0;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_legend_goes_on_in_the_next_line_where_it_has_no_room() {
+        let names = ["DOCKER-LINUX", "DOCKER-OVS", "VM-LINUX"].map(str::to_owned);
+        let places = entries(&names, 10.0, 250.0);
+        assert_eq!((places[0], places[1].1), ((10.0, LEGEND_TOP), LEGEND_TOP));
+        assert_eq!(places[2], (10.0, LEGEND_TOP + LEGEND_LINE));
+        let scale = Scale::linear(0.0, 1.0, crate::svg::scale::Unit::Plain);
+        let top = |names: &[String]| Plot::with_categories(360.0, names, (scale, "y")).area.1;
+        let many = vec!["DOCKER-LINUX (linux-bridge)".to_owned(); 6];
+        assert!(top(&names) == 30.0 && top(&many) > 50.0, "{} {}", top(&names), top(&many));
     }
 }

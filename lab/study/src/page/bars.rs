@@ -1,7 +1,7 @@
 //! A table as grouped bars: the source's numbers, and ours with their intervals.
 
 use lab_record::Interval;
-use lab_report::figures::bars::{Group, draw};
+use lab_report::figures::bars::{Group, WHISKERS, draw};
 use lab_report::svg::canvas::escape;
 use lab_report::svg::scale::Unit as Scaled;
 
@@ -29,22 +29,22 @@ pub(super) fn body(page: &Page<'_>, figure: &BarsOf) -> String {
         let value = scaled(place.theirs?, table.unit);
         Some((value, Interval { low: value, high: value }, false))
     };
-    body += &drawing(figure, table, &theirs, "theirs, as printed", of_theirs);
+    body += &drawing(figure, table, &theirs, ("theirs, as printed", ""), of_theirs);
     let mut ours: Vec<String> = Vec::new();
     for place in &places {
-        let name = series(place);
+        let name = series(table, place);
         if matches!(place.cell, Cell::Number(_)) && !ours.contains(&name) {
             ours.push(name);
         }
     }
     let of_ours = |row: &str, name: &String| {
-        let place = places.iter().find(|it| it.row == row && series(it) == *name)?;
+        let place = places.iter().find(|it| it.row == row && series(table, it) == *name)?;
         let Cell::Number(number) = &place.cell else { return None };
         let told = |value: f64| scaled(value / table.unit.divisor(), table.unit);
         Some((told(number.value), number.interval.map(told), number.at_least))
     };
     for part in ours.chunks(MOST_BARS) {
-        body += &drawing(figure, table, part, "ours", of_ours);
+        body += &drawing(figure, table, part, ("ours", whiskers(&places)), of_ours);
     }
     if ours.is_empty() {
         body += &format!(
@@ -55,11 +55,26 @@ pub(super) fn body(page: &Page<'_>, figure: &BarsOf) -> String {
     body
 }
 
-/// Which bar of a group a place is.
-fn series(place: &Place) -> String {
+/// What the whiskers of ours are.
+fn whiskers(places: &[&Place]) -> &'static str {
+    let runs = places.iter().filter_map(|place| match &place.cell {
+        Cell::Number(number) => Some(number.runs),
+        Cell::Reason(_) => None,
+    });
+    match runs.max() {
+        Some(3..) => WHISKERS,
+        Some(2) => "whiskers: what two starts span",
+        _ => "of one start: no interval",
+    }
+}
+
+/// Which bar of a group a place is: its column, and its device where several stand in that.
+fn series(table: &TableOf, place: &Place) -> String {
+    let column = table.columns.iter().find(|column| column.name == place.column);
+    let alone = column.and_then(|it| it.devices.as_ref()).is_some_and(|it| it.len() == 1);
     match &place.device {
-        Some(device) => format!("{} ({})", place.column, plain(device)),
-        None => place.column.clone(),
+        Some(device) if !alone => format!("{} ({})", place.column, plain(device)),
+        _ => place.column.clone(),
     }
 }
 
@@ -72,7 +87,7 @@ fn drawing(
     figure: &BarsOf,
     table: &TableOf,
     series: &[String],
-    whose: &str,
+    (whose, whiskers): (&str, &str),
     bar: impl Fn(&str, &String) -> Option<(f64, Interval, bool)>,
 ) -> String {
     if series.is_empty() {
@@ -85,7 +100,7 @@ fn drawing(
     let groups: Vec<Group> = table.rows.iter().map(group).collect();
     let scale = if table.unit == Unit::Milliseconds { Scaled::Nanoseconds } else { Scaled::Plain };
     let label = if scale == Scaled::Nanoseconds { "time" } else { table.unit.name() };
-    let svg = draw(&groups, series, scale, label);
+    let svg = draw(&groups, series, scale, (label, whiskers));
     format!(
         "<figure>\n{svg}<figcaption>{}: {whose}.</figcaption>\n</figure>\n",
         escape(&figure.title)
