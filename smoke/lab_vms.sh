@@ -29,8 +29,10 @@ datagram_mbps = 5
 [campaign]
 restarts = 1
 END
-# run NAME DEVICE
-run() { exec "$bin/volley-lab" run "$work/vms.toml" --devices "$2" --out "$work/$1" >"$work/out.txt" 2>>"$work/progress.log"; }
+# As little as tells that something was measured, between namespaces as well.
+sed '/_bytes = /d; /datagram/d; s/endpoint = .*/endpoint = ["vm", "namespace"]/' "$work/vms.toml" >"$work/both.toml"
+# run NAME DEVICE [SCENARIO]
+run() { exec "$bin/volley-lab" run "$work/${3:-vms}.toml" --devices "$2" --out "$work/$1" >"$work/out.txt" 2>>"$work/progress.log"; }
 nothing_is_left() { ! pgrep -f "$work/volley" && ! compgen -G "$work/volley-*"; }
 
 (run done linux-bridge) || { cat "$work/out.txt"; exit 1; }
@@ -43,9 +45,10 @@ sweep_has 'done' '[.[] | .campaign // empty | .host["virtual machines"]] | all(c
 has 'its ends were emulated' "$work/done/report.html"
 has 'a virtual machine: Linux .*, virtio-net over a tap' "$work/done/raw.jsonl"
 
-# One that does not boot in time, and one that cannot.
-VOLLEY_GUEST_BOOT_S=1 ends 4 eval "(run late linux-bridge)"
+# One that does not boot in time, which is no matter of ends of another kind, and one that cannot.
+VOLLEY_GUEST_BOOT_S=1 ends 4 eval "(run late linux-bridge both)"
 sweep_has late '[.[] | .failure // empty | [.refused, (.reason | contains("the guest at end 0 did not boot within 1 s (emulated"))]] == [[false, true]]'
+sweep_has late '[.[] | .stream // empty | select(.ways) | .subject.axes.endpoint] == ["namespace"]'
 [ -e "$work/late/guest-linux-bridge-1.log" ]
 mkdir -p "$work/kernel/boot" "$work/kernel/lib/modules/1"
 echo "no kernel" >"$work/kernel/boot/vmlinuz-1"
@@ -53,6 +56,14 @@ VOLLEY_GUEST_KERNEL=$work/kernel ends 4 eval "(run none linux-bridge)"
 sweep_has none '[.[] | .failure // empty | [.refused, (.reason | contains("Linux 1 has no virtio_pci"))]] == [[false, true]]'
 VOLLEY_GUEST_KERNEL=$work/nowhere ends 4 eval "(run nowhere linux-bridge)"
 sweep_has nowhere '[.[] | .failure // empty | [.refused, (.reason | contains("there is no boot/vmlinuz-* in VOLLEY_GUEST_KERNEL="))]] == [[true, true]]'
+
+# The bridge of a guest's kernel, which has schedulers that the host's may lack; such a device is joined to no guests.
+sed -i 's/wire_mbps = .*/bottleneck_mbps = 20/; s/\(endpoint = .*\)/\1\nscheduler = ["sfq"]/' "$work/both.toml"
+(run guest linux-bridge-guest both) || { cat "$work/out.txt"; exit 1; }
+sweep_has guest '[.[] | .failure // empty | [.refused, .subject.axes.endpoint]] == [[true, "vm"]]'
+sweep_has guest '[.[] | .stream // empty | select(.ways)] | length == 1 and all(.ways[0].bps > 5e5 and .ways[0].bps < 21e6 and [.verdicts[].verdict] == ["emulated_device"])'
+sweep_has guest '[.[] | .device // empty | .commands | (.[0] | contains("the device is in a virtual machine: Linux")) and any(contains("handle 10: sfq"))] == [true]'
+until_true nothing_is_left
 
 # Interrupted as soon as both guests are there, and killed.
 for signal in INT KILL; do

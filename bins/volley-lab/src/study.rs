@@ -95,14 +95,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let runs: Vec<&Run> = study.runs.iter().filter(wanted).collect();
     for (index, run) in runs.iter().enumerate() {
         let over = state.ended.iter().any(|it| it.run == run.id && it.failure.is_none());
-        if over {
+        let devices = devices_of(run, &state.devices);
+        if over || devices.is_empty() {
             continue;
         }
         eprintln!("volley-lab: run {} of {}: {} ({})", index + 1, runs.len(), run.id, run.title);
         let planned = Planned::of(&study, run, state.quick)?;
         let scenario = folder.write_scenario(&run.id, &planned)?;
         let link = run.link.as_ref().unwrap_or(&study.link);
-        let devices = devices_of(run, &state.devices);
         let began = Instant::now();
         let status = carry_out(&folder.run(&run.id), &scenario, link, &devices, &interrupt)?;
         if interrupt.came() {

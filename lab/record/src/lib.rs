@@ -73,7 +73,7 @@ pub use stream::{StreamRecord, Way};
 pub use subject::Subject;
 pub use telemetry::{NodeCost, Share, TelemetryRecord};
 pub use trial::{Back, Stall, TrialRecord};
-pub use verdict::{Accounts, EMULATED_ENDS, Mode, Reference, Stalled, Verdict};
+pub use verdict::{Accounts, EMULATED_DEVICE, EMULATED_ENDS, Mode, Reference, Stalled, Verdict};
 pub use who::{Account, Who};
 
 line::records! {

@@ -48,6 +48,8 @@ pub enum Verdict {
     },
     /// The ends of a stream were virtual machines whose processors are software.
     EmulatedEnds,
+    /// The device was a virtual machine whose processors are software.
+    EmulatedDevice,
     /// Frames came by several queues: those that seem overtaken may only have been looked at later.
     OrderUnknown {
         /// Queues that brought frames.
@@ -80,6 +82,20 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    /// What of a number was emulated, in words; none where nothing was.
+    pub fn emulated(&self) -> Option<&'static str> {
+        match self {
+            Self::EmulatedEnds => Some(EMULATED_ENDS),
+            Self::EmulatedDevice => Some(EMULATED_DEVICE),
+            _ => None,
+        }
+    }
+}
+
+/// What [`Verdict::EmulatedDevice`] says.
+pub const EMULATED_DEVICE: &str =
+    "it was emulated: a virtual machine without KVM, whose own speed is in every number";
 /// What [`Verdict::EmulatedEnds`] says.
 pub const EMULATED_ENDS: &str =
     "its ends were emulated: virtual machines without KVM, whose own speed is in every number";

@@ -69,6 +69,7 @@ pub fn verdict(verdict: &Verdict) -> String {
             format!("generator-bound: {:.0} % of the generator's ceiling", 100.0 * share)
         }
         Verdict::EmulatedEnds => lab_record::EMULATED_ENDS.into(),
+        Verdict::EmulatedDevice => lab_record::EMULATED_DEVICE.into(),
         Verdict::OrderUnknown { queues, reordered } => format!(
             "{reordered} packets seem overtaken, but {queues} queues brought them: their order is not known"
         ),

@@ -166,6 +166,9 @@ pub fn plain(device: &str) -> &str {
 
 /// The devices that a run measures: those of the study, and its own.
 pub fn devices_of(run: &Run, devices: &[String]) -> Vec<String> {
+    if !run.instead.is_empty() {
+        return devices.iter().filter_map(|it| run.instead.get(plain(it)).cloned()).collect();
+    }
     let missing = |name: &&String| devices.iter().all(|device| plain(device) != **name);
     devices.iter().chain(run.also.iter().filter(missing)).cloned().collect()
 }
@@ -199,5 +202,9 @@ mod tests {
         let run: Run = toml::from_str(text).unwrap();
         let all = ["volley", "vpp=/opt/vpp"].map(str::to_owned);
         assert_eq!(devices_of(&run, &all), ["volley", "vpp=/opt/vpp", "linux-router"]);
+        let text = "id = 'r'\ntitle = 't'\nscenario = 's'\ninstead = { vpp = 'other' }";
+        let run: Run = toml::from_str(text).unwrap();
+        assert_eq!(devices_of(&run, &all), ["other"]);
+        assert_eq!(devices_of(&run, &all[..1]), [""; 0]);
     }
 }

@@ -77,6 +77,10 @@ pub struct Run {
     /// Devices that it measures beyond those that the study is made with.
     #[serde(default)]
     pub also: Vec<String>,
+    /// Devices that it measures in place of those that the study is made with, each by the name of
+    /// the one that it stands for: of all others it measures none.
+    #[serde(default)]
+    pub instead: BTreeMap<String, String>,
     /// What is changed in the scenario.
     #[serde(default)]
     pub change: Table,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use lab_record::{EMULATED_ENDS, StreamRecord, Verdict};
+use lab_record::{EMULATED_DEVICE, EMULATED_ENDS, StreamRecord, Verdict};
 use lab_report::svg::canvas::escape;
 use lab_report::words;
 
@@ -40,6 +40,7 @@ pub(super) fn body(page: &Page<'_>) -> String {
                     Verdict::Bimodal { .. } => count("there are two modes"),
                     // Of searches: their rates tell them, above; of streams, below.
                     Verdict::EmulatedEnds
+                    | Verdict::EmulatedDevice
                     | Verdict::LossInversion { .. }
                     | Verdict::CutShort { .. }
                     | Verdict::GeneratorBound { .. }
@@ -50,12 +51,17 @@ pub(super) fn body(page: &Page<'_>) -> String {
         if open_trials > 0 {
             lines.push(format!("{open_trials} trials do not add up, by {open} packets at most"));
         }
-        let emulated = |it: &&StreamRecord| it.verdicts.contains(&Verdict::EmulatedEnds);
-        let emulated: BTreeSet<&str> =
-            results.streams.iter().filter(emulated).map(|it| &*it.subject.device).collect();
-        if !emulated.is_empty() {
-            let devices = Vec::from_iter(emulated).join(", ");
-            lines.push(format!("{devices} between virtual machines: {EMULATED_ENDS}"));
+        for (where_, verdict, words) in [
+            (" between virtual machines", Verdict::EmulatedEnds, EMULATED_ENDS),
+            ("", Verdict::EmulatedDevice, EMULATED_DEVICE),
+        ] {
+            let emulated = |it: &&StreamRecord| it.verdicts.contains(&verdict);
+            let emulated: BTreeSet<&str> =
+                results.streams.iter().filter(emulated).map(|it| &*it.subject.device).collect();
+            if !emulated.is_empty() {
+                let devices = Vec::from_iter(emulated).join(", ");
+                lines.push(format!("{devices}{where_}: {words}"));
+            }
         }
         let trials = results.trials.len();
         lines.extend(

@@ -10,13 +10,16 @@ use lab_search::stats::summary::median;
 use super::Page;
 use crate::cell::Cell;
 use crate::folder::plain;
+use crate::study::{Column, TableOf};
 use crate::table::Place;
 
 pub(super) fn body(page: &Page<'_>) -> String {
     let mut told = vec![coverage(page)];
     told.extend(fit(page));
     told.extend(cut(page));
-    told.extend(against(page));
+    let tables = between(page);
+    // Where columns are of devices, tables say more than places that two have in common.
+    told.extend(if tables.is_empty() { against(page) } else { tables });
     told.extend(unfinished(page));
     let mut body = String::from("<ul>\n");
     for line in told {
@@ -124,6 +127,62 @@ fn against(page: &Page<'_>) -> Vec<String> {
     told
 }
 
+/// What a column is of, but for its device: columns of one such are held against each other.
+fn ends(column: &Column) -> Vec<(&String, &String)> {
+    column.pick.axes.iter().collect()
+}
+
+/// Of each table whose columns are of devices: the others' numbers as a share of the first device's,
+/// between the same ends and in the same row.
+fn between(page: &Page<'_>) -> Vec<String> {
+    let [first, others @ ..] = &page.state.devices[..] else { return Vec::new() };
+    let tables = page.study.chapters.iter().flat_map(|chapter| &chapter.tables);
+    let tables: Vec<&TableOf> =
+        tables.filter(|table| table.columns.iter().all(|it| it.devices.is_some())).collect();
+    let mut told = Vec::new();
+    for (index, table) in tables.iter().enumerate() {
+        // A part of one that was told of says nothing more.
+        if tables[..index].iter().any(|before| before.pick == table.pick) {
+            continue;
+        }
+        let places = page.of_item(&table.id);
+        let value = |row: &str, column: &Column, device: &String| {
+            let mut here = places.iter().filter(|it| it.row == row && it.column == column.name);
+            match &here.find(|it| it.device.as_ref() == Some(device))?.cell {
+                Cell::Number(it) if !it.at_least && it.value > 0.0 => Some(it.value),
+                _ => None,
+            }
+        };
+        let mut each = Vec::new();
+        for other in others {
+            let mut ratios: Vec<f64> = Vec::new();
+            for row in &table.rows {
+                for one in &table.columns {
+                    let Some(mine) = value(&row.name, one, first) else { continue };
+                    let same = table.columns.iter().filter(|it| ends(it) == ends(one));
+                    let theirs = same.filter_map(|it| value(&row.name, it, other)).next();
+                    ratios.extend(theirs.map(|it| it / mine));
+                }
+            }
+            if !ratios.is_empty() {
+                let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+                let high = ratios.iter().copied().fold(0.0, f64::max);
+                each.push(format!(
+                    "{} has {:.2} times (median of {} places, {low:.2} to {high:.2})",
+                    plain(other),
+                    median(&ratios),
+                    ratios.len()
+                ));
+            }
+        }
+        if !each.is_empty() {
+            let (title, first) = (&table.title, plain(first));
+            told.push(format!("{title}: of what {first} has, {}.", each.join(", ")));
+        }
+    }
+    told
+}
+
 /// Runs that did not end, or not well.
 fn unfinished(page: &Page<'_>) -> Vec<String> {
     let mut told = Vec::new();
@@ -131,7 +190,7 @@ fn unfinished(page: &Page<'_>) -> Vec<String> {
         .runs
         .all()
         .iter()
-        .filter(|run| run.ended.is_none())
+        .filter(|run| run.ended.is_none() && !run.devices.is_empty())
         .map(|run| run.id.as_str())
         .collect();
     if !open.is_empty() {

@@ -32,6 +32,7 @@ pub(super) fn body(page: &Page<'_>) -> String {
             how.extend(method::words(results));
         }
         match &run.ended {
+            _ if run.devices.is_empty() => how.push("none of its devices is named".into()),
             None => how.push("it has not ended".into()),
             Some(ended) => how.push(format!("{:.0} s", ended.seconds)),
         }

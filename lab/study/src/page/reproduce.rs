@@ -19,7 +19,7 @@ pub(super) fn body(page: &Page<'_>) -> String {
         format!("volley-lab study {} --render --out FOLDER", study.name),
         "# one run alone".to_owned(),
     ];
-    for run in page.runs.all() {
+    for run in page.runs.all().iter().filter(|run| !run.devices.is_empty()) {
         let link = study.run(&run.id).and_then(|run| run.link.as_ref()).unwrap_or(&study.link);
         lines.push(format!(
             "volley-lab run FOLDER/runs/{0}/scenario.toml --link {link} --devices {1} --out FOLDER/runs/{0}",

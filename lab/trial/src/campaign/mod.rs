@@ -105,6 +105,8 @@ struct Running<'a> {
     earlier: Earlier<'a>,
     known: Known,
     stream_ceilings: streams::Ceilings,
+    /// Streams that a device has refused, each with the number of the first start.
+    refused: Vec<Subject>,
 }
 
 impl Campaign<'_> {
@@ -127,6 +129,7 @@ impl Campaign<'_> {
             earlier,
             known: Known::of(self.earlier),
             stream_ceilings: streams::Ceilings::default(),
+            refused: Vec::new(),
         };
         if !self.has_streams() {
             running.test_ourselves(&groups)?;

@@ -3,6 +3,7 @@
 //! ```text
 //! start ─ round trips alone ─ streams ─ streams ─ … until the sum of their time is reached ─ stop
 //! ```
+//! Ends of each kind are a matter of their own: guests that do not boot say nothing of containers.
 
 use std::time::Instant;
 
@@ -14,6 +15,7 @@ use crate::Error;
 use crate::campaign::{Campaign, Group, Running};
 use crate::endpoint::methods::Methods;
 use crate::endpoint::{self, Addressing, StreamRig, Streams};
+use crate::link::LinkKind;
 use crate::scenario::{Case, FunctionKind};
 use crate::trial::rig::Wish;
 
@@ -22,6 +24,9 @@ const ALONE_S: f64 = 2.0;
 
 /// What the ends can do alone, in bits a second, as far as that is known.
 pub(super) type Ceilings = Vec<(Streams, bool, f64)>;
+
+/// Ends with a device between them, and how they are addressed.
+type Standing<'a> = Option<(Addressing, StreamRig<'a>)>;
 
 impl Campaign<'_> {
     /// Whether the scenario has streams instead of a generator.
@@ -66,82 +71,106 @@ impl Campaign<'_> {
     }
 }
 
-impl Running<'_> {
-    /// Every case of a group on one device.
+impl<'a> Running<'a> {
+    /// Every case of a group on one device. What goes wrong with ends of one kind is written down,
+    /// and is no matter of the others.
     pub(super) fn streams(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
-        let mut rig: Option<(Addressing, StreamRig<'_>)> = None;
+        let mut standing: Standing<'a> = None;
         let mut told = run > 0 || self.is_told(name, group, run);
+        // What the device has refused, by the links that it was asked over.
+        let mut refusals: Vec<(LinkKind, String)> = Vec::new();
         for case in &group.cases {
-            if self.earlier.is_over(&self.subject(name, case, run)) {
+            let subject = self.subject(name, case, run);
+            let first = Subject { run: 0, ..subject.clone() };
+            // What a device cannot do it cannot do at the next restart either.
+            if self.earlier.is_over(&subject) || run > 0 && self.refused.contains(&first) {
                 self.done += 1;
                 continue;
             }
             let bench = self.campaign.bench;
-            let possible = |it: Addressing| {
-                endpoint::check(bench, name, &group.wish, it.endpoint).map(|()| it)
-            };
-            let addressing = match endpoints(name, case).and_then(possible) {
-                Ok(addressing) => addressing,
-                Err(refusal) => {
-                    if run == 0 {
-                        let subject = self.subject(name, case, run);
-                        let reason = refusal.to_string();
-                        self.recorder.write(FailureRecord { subject, refused: true, reason })?;
+            let possible = endpoints(name, case).and_then(|it| {
+                endpoint::check(bench, name, &group.wish, it.endpoint).map(|link| (it, link))
+            });
+            let error = match possible {
+                Err(refusal) => refusal,
+                Ok((addressing, link)) => {
+                    if let Some((_, reason)) = refusals.iter().find(|it| it.0 == link) {
+                        self.fails(subject, true, reason.clone())?;
+                        continue;
                     }
-                    self.done += 1;
-                    continue;
-                }
-            };
-            let streams = self.campaign.streams_of(case);
-            // Others' ends would be in the way of a test without a device.
-            let known =
-                |(of, six, _): &&(Streams, bool, f64)| *of == streams && *six == addressing.six;
-            let ceiling_bps = match self.stream_ceilings.iter().find(known) {
-                // What two guests do with nothing in between is not known: no two cards of theirs
-                // can be joined without somebody who forwards.
-                _ if addressing.endpoint == Endpoint::Vm => None,
-                Some(&(_, _, ceiling_bps)) => Some(ceiling_bps),
-                None => {
-                    rig = None;
-                    self.tell("the endpoints alone");
-                    let found =
-                        endpoint::ceiling_bps(self.campaign.bench, &streams, addressing.six)?;
-                    self.stream_ceilings.push((streams, addressing.six, found));
-                    Some(found)
-                }
-            };
-            let running = match rig.take() {
-                Some((of, running)) if of == addressing => running,
-                other => {
-                    drop(other);
-                    match StreamRig::start(bench, name, &group.wish, addressing) {
-                        Ok(mut started) => {
-                            started.first_answer()?;
-                            started
-                        }
-                        // Ends of another kind may well begin.
-                        Err(error @ Error::Boot { .. }) => {
-                            let reason = self.reason(name, &error)?;
-                            let subject = self.subject(name, case, run);
-                            let failure = FailureRecord { subject, refused: false, reason };
-                            self.recorder.write(failure)?;
-                            self.done += 1;
+                    let at = (addressing, case, run);
+                    match self.stream_of(&mut standing, &mut told, (name, group), at) {
+                        Ok(()) => {
+                            self.finished(subject)?;
                             continue;
                         }
-                        Err(error) => return Err(error),
+                        Err(error) => {
+                            standing = None;
+                            if matches!(error, Error::Refused { .. }) {
+                                refusals.push((link, error.to_string()));
+                            }
+                            error
+                        }
                     }
                 }
             };
-            if !told {
-                told = true;
-                let facts = DeviceFacts { name: name.to_owned(), ..running.facts() };
-                self.recorder.write(facts)?;
+            if matches!(error, Error::Stopped | Error::File { .. }) || self.is_stopped() {
+                return Err(error);
             }
-            let (_, running) = rig.insert((addressing, running));
-            self.stream_case(running, name, case, (streams, ceiling_bps), run)?;
-            self.finished(self.subject(name, case, run))?;
+            let reason = self.reason(name, &error)?;
+            self.fails(subject, matches!(error, Error::Refused { .. }), reason)?;
         }
         Ok(())
+    }
+
+    /// Notes that there is nothing of a case, and why.
+    fn fails(&mut self, subject: Subject, refused: bool, reason: String) -> Result<(), Error> {
+        self.done += 1;
+        if refused {
+            self.refused.push(Subject { run: 0, ..subject.clone() });
+        }
+        self.recorder.write(FailureRecord { subject, refused, reason })
+    }
+
+    /// One case, between the ends that stand if they are such as it needs.
+    fn stream_of(
+        &mut self,
+        standing: &mut Standing<'a>,
+        told: &mut bool,
+        (name, group): (&str, &Group),
+        (addressing, case, run): (Addressing, &Case, u32),
+    ) -> Result<(), Error> {
+        let bench = self.campaign.bench;
+        let streams = self.campaign.streams_of(case);
+        // Others' ends would be in the way of a test without a device.
+        let known = |(of, six, _): &&(Streams, bool, f64)| *of == streams && *six == addressing.six;
+        let ceiling_bps = match self.stream_ceilings.iter().find(known) {
+            // What two guests do with nothing in between is not known: no two cards of theirs
+            // can be joined without somebody who forwards.
+            _ if addressing.endpoint == Endpoint::Vm => None,
+            Some(&(_, _, ceiling_bps)) => Some(ceiling_bps),
+            None => {
+                *standing = None;
+                self.tell("the endpoints alone");
+                let found = endpoint::ceiling_bps(bench, &streams, addressing.six)?;
+                self.stream_ceilings.push((streams, addressing.six, found));
+                Some(found)
+            }
+        };
+        if standing.as_ref().is_none_or(|(of, _)| *of != addressing) {
+            // Those before are gone before others come.
+            *standing = None;
+            let mut started = StreamRig::start(bench, name, &group.wish, addressing)?;
+            started.first_answer()?;
+            *standing = Some((addressing, started));
+        }
+        let Some((_, running)) = standing else { return Ok(()) };
+        if !*told {
+            *told = true;
+            let facts = DeviceFacts { name: name.to_owned(), ..running.facts() };
+            self.recorder.write(facts)?;
+        }
+        self.stream_case(running, name, case, (streams, ceiling_bps), run)
     }
 
     /// Round trips alone, then trials with streams.
@@ -153,7 +182,7 @@ impl Running<'_> {
         (streams, ceiling_bps): (Streams, Option<f64>),
         run: u32,
     ) -> Result<(), Error> {
-        let (deadline, emulated) = (self.deadline(), rig.has_emulated_ends());
+        let (deadline, emulated) = (self.deadline(), rig.emulated());
         let measure = &self.campaign.scenario.measure;
         let subject = self.subject(name, case, run);
         self.tell(&format!("{name}: {}", subject.case()));
@@ -185,12 +214,12 @@ impl Running<'_> {
                 congestion: found.congestion,
                 ceiling_bps,
                 round_trips,
-                verdicts: emulated.then_some(Verdict::EmulatedEnds).into_iter().collect(),
+                verdicts: emulated.iter().cloned().collect(),
                 ..record
             };
             self.recorder.write(record.judged())?;
         }
-        let note = emulated.then(|| lab_record::EMULATED_ENDS.to_owned());
+        let note = emulated.as_ref().and_then(Verdict::emulated).map(str::to_owned);
         let terms = measure.terms(0.0, 0.0);
         let methods = Methods::of(&terms);
         let mut found: Vec<QuantityRecord> = Vec::new();

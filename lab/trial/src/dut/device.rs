@@ -89,6 +89,11 @@ pub trait Device {
         false
     }
 
+    /// Whether it is the kernel of a virtual machine, which is between the ends: for streams alone.
+    fn in_guest(&self) -> bool {
+        false
+    }
+
     /// Of which kind its links to virtual machines are.
     fn guests_link(&self) -> LinkKind {
         LinkKind::Tap

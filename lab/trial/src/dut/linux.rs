@@ -11,6 +11,7 @@ use crate::dut::bridge::{self, AGEING_S, word};
 use crate::dut::device::{Change, Device, Job, kernel_counters};
 use crate::dut::settings::BOTTLENECK;
 use crate::dut::{dhcrelay, traffic_control};
+use crate::endpoint::vm;
 use crate::link::{self, DEVICE_DEVICES, LAB_MACS, LinkKind};
 use crate::load::frames::{self, ANYWHERE, Route};
 use crate::load::shape::{DENIED_PORT, VLAN, VNI};
@@ -21,8 +22,19 @@ use crate::scenario::{AGEING, FLOOD, FunctionKind, LEARNING, UNKNOWN_UNICAST_FLO
 pub(super) const BRIDGE: Adapter = Adapter {
     usual: true,
     read: Some(|text| Some(kernel_counters(text, &DEVICE_DEVICES))),
-    ..Adapter::new("linux-bridge", || Box::new(Bridge), "part of the kernel; apt install iproute2")
+    ..Adapter::new(
+        "linux-bridge",
+        || Box::new(Bridge::OF_HOST),
+        "part of the kernel; apt install iproute2",
+    )
 };
+
+/// The bridge of another kernel, as the list has it.
+pub(super) const GUEST_BRIDGE: Adapter = Adapter::new(
+    "linux-bridge-guest",
+    || Box::new(Bridge { in_guest: true }),
+    "apt install qemu-system-x86; a kernel by scripts/guest-kernel, or VOLLEY_GUEST_KERNEL",
+);
 
 /// The router, as the list has it.
 pub(super) const ROUTER: Adapter = Adapter {
@@ -32,17 +44,37 @@ pub(super) const ROUTER: Adapter = Adapter {
 };
 
 /// `ip link add br0 type bridge`.
-pub(super) struct Bridge;
+pub(super) struct Bridge {
+    /// Whether the kernel is that of a virtual machine: for schedulers that the host's was built
+    /// without.
+    in_guest: bool,
+}
+
+impl Bridge {
+    const OF_HOST: Self = Self { in_guest: false };
+}
+
 /// `net.ipv4.ip_forward = 1`.
 pub(super) struct Router;
 
 impl Device for Bridge {
     fn name(&self) -> &'static str {
-        "linux-bridge"
+        if self.in_guest { "linux-bridge-guest" } else { "linux-bridge" }
     }
 
     fn version(&self) -> Result<String, Error> {
-        kernel()
+        if !self.in_guest {
+            return kernel();
+        }
+        vm::here().map_err(|reason| Error::Refused {
+            device: self.name().into(),
+            job: "any job".into(),
+            reason,
+        })
+    }
+
+    fn in_guest(&self) -> bool {
+        self.in_guest
     }
 
     fn settable(&self) -> &'static [&'static str] {
@@ -64,6 +96,12 @@ impl Device for Bridge {
         }
         if !matches!(job.link, LinkKind::Veth | LinkKind::Tap) {
             return Err(self.refuse(job, "the kernel's devices are ends of veths and taps"));
+        }
+        if self.in_guest {
+            if !place.has_own_kernel() {
+                return Err(self.refuse(job, "a virtual machine as a device is for streams alone"));
+            }
+            place.run(vm::LOAD_AT_HAND)?;
         }
         place.run("ip link add br0 type bridge stp_state 0 mcast_snooping 0")?;
         if kind == FunctionKind::VlanTagging {
@@ -124,7 +162,8 @@ impl Device for Bridge {
             bridge::confirm(self, job, place, &says)?;
         }
         traffic_control::bottleneck(self, job, place)?;
-        link::steer(place, &DEVICE_DEVICES)
+        // A guest has one core.
+        if self.in_guest { Ok(()) } else { link::steer(place, &DEVICE_DEVICES) }
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {

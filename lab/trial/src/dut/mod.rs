@@ -4,6 +4,7 @@
 //! name            cross-connect  bridge  ip4  ip6  vlan  vxlan  gre  lists   links                             drops are read from
 //! volley          ·              ·       ·    ·    ·     ·      ·    ·       all                               its API
 //! linux-bridge    ·              ·                 ·     ·                   veth tap                          the kernel
+//! linux-bridge-guest  the same of a virtual machine's kernel, for streams alone: taps
 //! linux-router                           ·    ·                 ·    ·       veth tap                          the kernel
 //! ovs             ·              ·       ·    ·    ·     ·      ·    ·       veth tap                          the kernel, its sockets
 //! ovs-dpdk        ·              ·       ·    ·    ·                 ·       veth tap memif vhost pci          dump-ports
@@ -45,6 +46,7 @@ use crate::dut::device::Device;
 pub static ALL: &[&Adapter] = &[
     &volley::ADAPTER,
     &linux::BRIDGE,
+    &linux::GUEST_BRIDGE,
     &linux::ROUTER,
     &open_vswitch::ADAPTER,
     &open_vswitch_dpdk::ADAPTER,

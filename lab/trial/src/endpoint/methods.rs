@@ -15,7 +15,9 @@ use lab_search::search::stream::{
     DATAGRAM_BYTES, DATAGRAM_MBPS, SOCKET_BYTES, TRANSACTION_BYTES, WRITE_BYTES,
 };
 
-use super::{ASKER, CLIENT, IPERF_PORT, PATIENCE, RESPONDER_PORT, StreamRig, iperf, round_trip};
+use super::{
+    ASKER, CLIENT, CONNECTS_MS, IPERF_PORT, PATIENCE, RESPONDER_PORT, StreamRig, iperf, round_trip,
+};
 use crate::Error;
 
 /// How long a server may be busy with what was before.
@@ -102,15 +104,15 @@ impl StreamRig<'_> {
     ) -> Result<T, Error> {
         let address = self.ends.addressing.address(1);
         let line = format!(
-            "iperf3 -c {address} -p {IPERF_PORT} -J -t {seconds} {how} --connect-timeout 5000 2>/dev/null"
+            "iperf3 -c {address} -p {IPERF_PORT} -J -t {seconds} {how} --connect-timeout {CONNECTS_MS} 2>/dev/null"
         );
-        let (began, patience) = (Instant::now(), self.ends.patience(PATIENCE));
+        let (began, patience) = (Instant::now(), self.patience(PATIENCE));
         loop {
             self.ends.places[0].spawn(CLIENT, &line)?;
             let until = Instant::now() + Duration::from_secs(seconds) + patience;
             match read(&self.wait(0, CLIENT, until)?) {
                 Ok(found) => return Ok(found),
-                Err(reason) if is_busy(&reason) && began.elapsed() < self.ends.patience(BUSY) => {
+                Err(reason) if is_busy(&reason) && began.elapsed() < self.patience(BUSY) => {
                     std::thread::sleep(Duration::from_millis(100));
                 }
                 Err(reason) => return Err(failed(reason)),
@@ -126,7 +128,7 @@ impl StreamRig<'_> {
             methods.transaction_bytes
         );
         self.ends.places[0].spawn(ASKER, &line)?;
-        let patience = self.ends.patience(PATIENCE);
+        let patience = self.patience(PATIENCE);
         let told = self.wait(0, ASKER, Instant::now() + Duration::from_secs(seconds) + patience)?;
         let found = round_trip::read(&told)?;
         match found.answered {

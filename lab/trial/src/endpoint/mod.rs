@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 pub use ends::Addressing;
 use iperf::Run;
 use lab_record::axes::Endpoint;
-use lab_record::{DeviceFacts, RoundTrips};
+use lab_record::{DeviceFacts, RoundTrips, Verdict};
 use site::{Plan, Site, Wire};
 
 use crate::dut::device::{Device, Job};
@@ -54,6 +54,8 @@ const FIRST_ANSWER: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Longest wait for a process to listen.
 const LISTENS: Duration = Duration::from_secs(10);
+/// Longest wait of iperf3 for a connection, in milliseconds: somebody on the way may be emulated.
+const CONNECTS_MS: u32 = 20_000;
 /// Time between two requests beside streams: they are to see the queue, not to be it.
 const PACE: Duration = Duration::from_millis(5);
 /// How long the end of a process takes to be seen.
@@ -109,8 +111,11 @@ impl<'a> StreamRig<'a> {
         let mut device = dut::named(name)?;
         let version = device.version()?;
         let cores = wish.cores(&*device, &bench.cores, bench.link)?;
-        let mut place = Place::new(&bench.folder, &cores)?;
         let link = link(&*device, wish, bench.link, addressing.endpoint)?;
+        if device.in_guest() {
+            return Self::start_in_guest(bench, (device, version), &cores, wish, addressing);
+        }
+        let mut place = Place::new(&bench.folder, &cores)?;
         let job = wish.job(link, device_ends(link, &place));
         let slowed = clock::for_job(&*device, &job, &cores)?;
         let mut ends = if matches!(link, LinkKind::Tap | LinkKind::Vhost) {
@@ -135,9 +140,34 @@ impl<'a> StreamRig<'a> {
         Ok(Self { bench, ends, device, place, job, version, _slowed: slowed })
     }
 
+    /// The same of a device that is a virtual machine.
+    fn start_in_guest(
+        bench: &'a Bench<'a>,
+        (mut device, version): (Box<dyn Device>, String),
+        cores: &str,
+        wish: &Wish,
+        addressing: Addressing,
+    ) -> Result<Self, Error> {
+        let job =
+            wish.job(LinkKind::Tap, DEVICE_DEVICES.map(|it| DeviceEnd::Kernel(it.to_owned())));
+        let wires = || wires(&job, false);
+        // Its ends need nothing of where it will be.
+        let yard = Place::new(&bench.folder, cores)?;
+        let mut ends = Ends::new(bench, addressing, &yard, wires())?;
+        drop(yard);
+        let between = vm::between::start;
+        let mut place = between(&bench.folder, cores, &mut ends.places, job.mtu, bench.go_on)?;
+        ends.address(job.function.wire_mbps)?;
+        device.start(&job, &mut place)?;
+        ends.listen()?;
+        Ok(Self { bench, ends, device, place, job, version, _slowed: None })
+    }
+
     /// The device, its version and the commands that set it and the ends up.
     pub fn facts(&self) -> DeviceFacts {
-        let mut commands = self.place.commands().to_vec();
+        let device = self.place.description().map(|what| format!("# the device is in {what}"));
+        let mut commands = Vec::from_iter(device);
+        commands.extend_from_slice(self.place.commands());
         for (side, end) in self.ends.places.iter().enumerate() {
             let what = end.description().unwrap_or_else(|| "a namespace".into());
             commands.push(format!("# at end {side}, {what}"));
@@ -146,14 +176,19 @@ impl<'a> StreamRig<'a> {
         DeviceFacts { name: self.device.name().to_owned(), version: self.version.clone(), commands }
     }
 
-    /// Whether its ends are virtual machines whose processors are software.
-    pub(crate) fn has_emulated_ends(&self) -> bool {
-        self.ends.places.iter().any(Place::is_emulated)
+    /// What of it ran on processors that are software.
+    pub(crate) fn emulated(&self) -> Option<Verdict> {
+        match self.place.is_emulated() {
+            true => Some(Verdict::EmulatedDevice),
+            false => {
+                self.ends.places.iter().any(Place::is_emulated).then_some(Verdict::EmulatedEnds)
+            }
+        }
     }
 
     /// Waits until requests are answered both ways: bridges learn from it where the ends are.
     pub fn first_answer(&mut self) -> Result<(), Error> {
-        let (began, patience) = (Instant::now(), self.ends.patience(FIRST_ANSWER));
+        let (began, patience) = (Instant::now(), self.patience(FIRST_ANSWER));
         let mut answered = [false; 2];
         while answered.contains(&false) {
             if began.elapsed() > patience {
@@ -171,8 +206,7 @@ impl<'a> StreamRig<'a> {
                 self.ends.ask(side, 0.2, None, 1)?;
             }
             for (side, answered) in answered.iter_mut().enumerate() {
-                let told =
-                    self.wait(side, ASKER, began + patience + self.ends.patience(PATIENCE))?;
+                let told = self.wait(side, ASKER, began + patience + self.patience(PATIENCE))?;
                 *answered = round_trip::read(&told)?.answered > 0;
             }
         }
@@ -182,7 +216,7 @@ impl<'a> StreamRig<'a> {
     /// Round trips with nothing else on the way, one after the other.
     pub fn round_trips(&mut self, seconds: f64) -> Result<RoundTrips, Error> {
         self.ends.ask(0, seconds, None, u64::MAX)?;
-        let asked = Duration::from_secs_f64(seconds) + self.ends.patience(PATIENCE);
+        let asked = Duration::from_secs_f64(seconds) + self.patience(PATIENCE);
         let told = self.wait(0, ASKER, Instant::now() + asked)?;
         round_trip::read(&told)
     }
@@ -190,7 +224,7 @@ impl<'a> StreamRig<'a> {
     /// Streams, and round trips beside them.
     pub fn streams(&mut self, streams: &Streams) -> Result<(Run, RoundTrips), Error> {
         self.check(streams)?;
-        let patience = self.ends.patience(PATIENCE);
+        let patience = self.patience(PATIENCE);
         let until = Instant::now() + Duration::from_secs(streams.seconds) + patience;
         self.ends.stream(streams)?;
         self.ends.ask(0, streams.seconds as f64, Some(PACE), u64::MAX)?;
@@ -198,6 +232,11 @@ impl<'a> StreamRig<'a> {
         let run = run(&told, streams).map_err(|error| self.cause().unwrap_or(error))?;
         let asked = self.wait(0, ASKER, until)?;
         Ok((run, round_trip::read(&asked)?))
+    }
+
+    /// How long to wait for what takes so long where nothing on the way is slow.
+    fn patience(&self, usual: Duration) -> Duration {
+        self.ends.patience(usual).max(self.place.patience(usual))
     }
 
     fn check(&self, streams: &Streams) -> Result<(), Error> {
@@ -223,14 +262,15 @@ impl<'a> StreamRig<'a> {
     }
 }
 
-/// A refusal where the lab cannot put such ends at a device.
+/// Of which kind the links of such ends to a device are; a refusal where the lab cannot put them
+/// there.
 pub(crate) fn check(
     bench: &Bench<'_>,
     name: &str,
     wish: &Wish,
     endpoint: Endpoint,
-) -> Result<(), Error> {
-    link(&*dut::named(name)?, wish, bench.link, endpoint).map(drop)
+) -> Result<LinkKind, Error> {
+    link(&*dut::named(name)?, wish, bench.link, endpoint)
 }
 
 /// Of which kind the links between a device and such ends are; likewise.
@@ -248,6 +288,18 @@ fn link(
     let site = site(endpoint);
     if let Some(reason) = site.refusal() {
         return Err(refuse(&reason));
+    }
+    if device.in_guest() {
+        if let Some(reason) = vm::refusal() {
+            return Err(refuse(&reason));
+        }
+        return match (endpoint, of_scenario) {
+            (Endpoint::Vm, _) => {
+                Err(refuse("it is a virtual machine, whose cards are joined to no other's"))
+            }
+            (_, LinkKind::Veth | LinkKind::Tap) => Ok(LinkKind::Tap),
+            _ => Err(refuse("a virtual machine is behind taps: veth (they stand for it) or tap")),
+        };
     }
     site.link(device, of_scenario).map_err(refuse)
 }
@@ -365,7 +417,7 @@ impl Ends {
             CLIENT,
             &format!(
                 "iperf3 -c {address} -p {IPERF_PORT} -J -t {seconds} -P {flows}{bidir}{congestion} \
-                 --connect-timeout 5000 2>/dev/null"
+                 --connect-timeout {CONNECTS_MS} 2>/dev/null"
             ),
         )
     }

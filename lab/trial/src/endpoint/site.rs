@@ -46,6 +46,7 @@ pub(crate) struct Plan<'a> {
 }
 
 /// A device's end of a wire.
+#[derive(Debug, Clone)]
 pub(crate) enum Wire {
     /// A device of the kernel.
     Device(String),
@@ -56,4 +57,14 @@ pub(crate) enum Wire {
         /// Whether the end does.
         listens: bool,
     },
+}
+
+impl Wire {
+    /// What it is, in a word.
+    pub(crate) fn told(&self) -> &'static str {
+        match self {
+            Self::Device(_) => "a tap",
+            Self::Socket { .. } => "vhost-user",
+        }
+    }
 }

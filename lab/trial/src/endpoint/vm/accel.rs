@@ -94,14 +94,19 @@ fn until_it_speaks(machine: &mut Child, console: &Path) -> bool {
         if String::from_utf8_lossy(&said).contains("Linux version") {
             return true;
         }
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", machine.id()));
-        let spent = stat.ok().and_then(|stat| processor_time(&stat)).unwrap_or(SPEAKS);
+        let spent = spent(machine.id());
         let gone = !matches!(machine.try_wait(), Ok(None));
         if gone || spent >= SPEAKS || began.elapsed() > PATIENCE {
             return false;
         }
         std::thread::sleep(LOOK);
     }
+}
+
+/// What a process had of a processor; more than anybody asks for of one that is gone.
+pub(super) fn spent(pid: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.ok().and_then(|stat| processor_time(&stat)).unwrap_or(Duration::MAX)
 }
 
 /// What a process had of a processor, as `/proc/N/stat` tells it.

@@ -18,13 +18,14 @@ use crate::Error;
 use crate::place::{find_program, output};
 
 /// Programs of guests, each with the package that has it.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("sh", "dash"),
     ("cat", "coreutils"),
     ("mount", "mount"),
     ("insmod", "kmod"),
     ("ip", "iproute2"),
     ("tc", "iproute2"),
+    ("bridge", "iproute2"),
     ("ethtool", "ethtool"),
     ("iperf3", "iperf3"),
 ];
@@ -32,6 +33,13 @@ const PROGRAMS: [(&str, &str); 8] = [
 const LINKER_CACHE: &str = "/etc/ld.so.cache";
 /// The port to the lab, the first of the first controller.
 const PORT: &str = "/dev/vport0p1";
+
+/// Modules that are there and not loaded, by name, in the order in which they can be.
+const AT_HAND: &str = "/modules/at-hand";
+
+/// Loads them, as a shell in a guest takes it.
+pub(crate) const LOAD_AT_HAND: &str =
+    "for name in $(cat /modules/at-hand); do insmod /modules/$name.ko || exit 1; done";
 
 /// The one that guests have, as long as somebody holds it.
 static MADE: Mutex<Weak<Image>> = Mutex::new(Weak::new());
@@ -70,12 +78,14 @@ impl Image {
         let programs =
             PROGRAMS.into_iter().filter_map(|(name, _)| Some((name, find_program(name)?)));
         let programs: Vec<(&str, PathBuf)> = programs.collect();
-        let modules = kernel.modules()?;
+        let (modules, early) = kernel.modules()?;
+        let (early, at_hand) = modules.split_at(early);
         let mut fill = || {
             for folder in ["/proc", "/sys", "/dev", "/tmp", "/run"] {
                 root.folder(Path::new(folder))?;
             }
-            root.file(Path::new("/init"), init(&modules, &own).as_bytes())?;
+            root.file(Path::new("/init"), init(early, &own).as_bytes())?;
+            root.file(Path::new(AT_HAND), names(at_hand).as_bytes())?;
             for Module { name, octets } in &modules {
                 root.file(&Path::new("/modules").join(format!("{name}.ko")), octets)?;
             }
@@ -124,6 +134,11 @@ fn libraries(program: &Path) -> Vec<PathBuf> {
     // Of one that is linked with nothing `ldd` fails.
     let told = output(&["ldd", &program.display().to_string()]).unwrap_or_default();
     told.split_whitespace().filter(|word| word.starts_with('/')).map(PathBuf::from).collect()
+}
+
+/// A line each.
+fn names(modules: &[Module]) -> String {
+    modules.iter().map(|module| module.name.clone() + "\n").collect()
 }
 
 /// The first program of a guest: it makes what others expect, loads the drivers, and is ours then.

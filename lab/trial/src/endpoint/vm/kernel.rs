@@ -20,6 +20,9 @@ pub(super) const CHOSEN: &str = "VOLLEY_GUEST_KERNEL";
 const NEEDED: [&str; 3] = ["virtio_pci", "virtio_console", "virtio_net"];
 /// What they have where the kernel has it: wires that are slow.
 const WANTED: [&str; 1] = ["sch_tbf"];
+/// What a guest has at hand that is a device itself: bridges, and schedulers.
+const AT_HAND: [&str; 7] =
+    ["bridge", "sch_tbf", "sch_sfq", "sch_codel", "sch_fq_codel", "sch_htb", "sch_hfsc"];
 /// In front of the names of other modules.
 const DEPENDS: &[u8] = b"depends=";
 
@@ -74,8 +77,9 @@ impl Kernel {
         found.pop()
     }
 
-    /// The modules that guests need, each behind those that it stands on.
-    pub(super) fn modules(&self) -> Result<Vec<Module>, Error> {
+    /// The modules that guests need, each behind those that it stands on; how many of them all load
+    /// when they boot. The rest is at hand.
+    pub(super) fn modules(&self) -> Result<(Vec<Module>, usize), Error> {
         let mut files = BTreeMap::new();
         collect(&self.modules.join("kernel"), &mut files);
         let builtin =
@@ -94,7 +98,11 @@ impl Kernel {
         for name in NEEDED.into_iter().chain(WANTED) {
             add(name, &files, &mut found)?;
         }
-        Ok(found)
+        let early = found.len();
+        for name in AT_HAND {
+            add(name, &files, &mut found)?;
+        }
+        Ok((found, early))
     }
 }
 
@@ -216,6 +224,9 @@ mod tests {
             ("virtio", ""),
             ("virtio-pci", "virtio"),
             ("sch_tbf", "sch_tbf"),
+            ("bridge", "stp"),
+            ("stp", ""),
+            ("sch-sfq", ""),
         ];
         kernel(&root, "6.1.0", &modules);
         let kernel = Kernel::newest_of(&root).unwrap();
@@ -223,9 +234,12 @@ mod tests {
         assert_eq!(told, "the guest's kernel: Linux 6.1.0 has no virtio_console");
         let builtin = root.join("lib/modules/6.1.0/modules.builtin");
         std::fs::write(builtin, "kernel/drivers/char/virtio_console.ko\n").unwrap();
-        let found: Vec<String> = kernel.modules().unwrap().into_iter().map(|it| it.name).collect();
+        let (found, early) = kernel.modules().unwrap();
+        let found: Vec<String> = found.into_iter().map(|it| it.name).collect();
         let order = ["virtio", "virtio_pci", "failover", "net_failover", "virtio_net", "sch_tbf"];
-        assert_eq!(found, order);
+        assert_eq!(found[..early], order);
+        // What only a guest that is a device loads.
+        assert_eq!(found[early..], ["stp", "bridge", "sch_sfq"]);
         std::fs::remove_dir_all(&root).unwrap();
     }
 

@@ -14,13 +14,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::accel::Accel;
+use wire::MacAddr;
+
+use super::accel::{self, Accel};
 use super::image::Image;
 use super::kernel::Kernel;
 use super::session::Session;
 use crate::Error;
-use crate::endpoint::site::{Plan, Wire};
-use crate::link::LAB_MACS;
+use crate::endpoint::site::Wire;
 use crate::place::{Inside, Process};
 
 pub(super) const QEMU: &str = "qemu-system-x86_64";
@@ -29,10 +30,27 @@ const LIMIT: &str = "VOLLEY_GUEST_BOOT_S";
 const USUAL_LIMIT: Duration = Duration::from_secs(180);
 /// How long QEMU may take to begin.
 const BEGINS: Duration = Duration::from_secs(30);
+/// Times the limit that one may take on a host that gives it no processor.
+const PATIENCE_OF_A_BUSY_HOST: u32 = 4;
 const LOOK: Duration = Duration::from_millis(10);
 /// What a card could do for its guest: as at every other end, nothing.
 const WITHOUT: &str = "csum=off,gso=off,guest_csum=off,guest_tso4=off,guest_tso6=off,guest_ecn=off,\
                        guest_ufo=off,host_tso4=off,host_tso6=off,host_ecn=off,host_ufo=off";
+
+/// Where one runs.
+pub(super) struct Seat<'a> {
+    /// What it is called where it fails.
+    pub(super) name: String,
+    pub(super) folder: &'a Path,
+    pub(super) cores: &'a str,
+    pub(super) namespace: String,
+}
+
+/// A card of one: the device's end of its wire, and its own MAC address.
+pub(super) struct Card {
+    pub(super) wire: Wire,
+    pub(super) mac: MacAddr,
+}
 
 /// See the module.
 pub(super) struct Machine {
@@ -49,25 +67,26 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Starts one; it boots meanwhile.
-    pub(super) fn start(plan: &Plan<'_>) -> Result<Self, Error> {
+    /// Starts one with these cards, eth0 first; it boots meanwhile.
+    pub(super) fn start(seat: &Seat<'_>, cards: &[Card]) -> Result<Self, Error> {
         let kernel = Kernel::find()
             .map_err(|reason| Error::Command { line: "the guest's kernel".into(), reason })?;
         let accel = Accel::here(&kernel);
         let image = Image::shared(&kernel)?;
-        std::fs::create_dir_all(plan.folder).map_err(Error::file(plan.folder))?;
-        let at = |name: &str| plan.folder.join(name);
+        std::fs::create_dir_all(seat.folder).map_err(Error::file(seat.folder))?;
+        let at = |name: &str| seat.folder.join(name);
         let (console, words, socket) = (at("console.log"), at("qemu.log"), at("agent.sock"));
         let listener = UnixListener::bind(&socket).map_err(Error::file(&socket))?;
         listener.set_nonblocking(true).map_err(Error::file(&socket))?;
         let memory = image.memory_mib();
-        let (wire, card) = card(plan, accel);
+        let wire = cards.first().map_or("nothing", |card| card.wire.told());
+        let cards = cards.iter().enumerate().flat_map(|(index, card)| words_of(index, card, accel));
         let told = File::create(&words).map_err(Error::file(&words))?;
         // The file of its memory: the other end of a vhost-user wire has it as well.
         let mut process = Command::new("setpriv")
             .args(["--pdeathsig", "KILL", "nsenter"])
-            .arg(format!("--net={}", plan.namespace))
-            .args(["--", "taskset", "-c", plan.cores, QEMU])
+            .arg(format!("--net={}", seat.namespace))
+            .args(["--", "taskset", "-c", seat.cores, QEMU])
             .args(["-machine", "q35,memory-backend=mem", "-smp", "1", "-m", &memory.to_string()])
             .args(["-object", &format!("memory-backend-memfd,id=mem,size={memory}M,share=on")])
             .args(accel.words())
@@ -80,13 +99,13 @@ impl Machine {
             .args(["-chardev", &format!("socket,id=agent,path={}", socket.display())])
             .args(["-device", &format!("virtio-serial-pci{}", vectors(accel))])
             .args(["-device", "virtserialport,chardev=agent,nr=1"])
-            .args(card)
+            .args(cards)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(told)
             .spawn()
             .map_err(Error::file("setpriv"))?;
-        let name = format!("the guest at end {}", plan.side);
+        let name = seat.name.clone();
         let met = meet(&listener, &mut process).and_then(Session::with);
         let session = match met {
             Ok(session) => session,
@@ -122,24 +141,29 @@ impl Machine {
     }
 }
 
-/// How the card is joined to the device, in a word, and as QEMU takes it.
-fn card(plan: &Plan<'_>, accel: Accel) -> (&'static str, [String; 6]) {
-    let (wire, back, front) = match &plan.wire {
+/// Whether a guest is not to be waited for any longer. One that had no processor is: a host that is
+/// busy elsewhere is slow, not broken.
+fn is_late(elapsed: Duration, spent: Duration, limit: Duration) -> bool {
+    elapsed > limit && (spent > limit / 3 || elapsed > limit * PATIENCE_OF_A_BUSY_HOST)
+}
+
+/// A card as QEMU takes it.
+fn words_of(index: usize, card: &Card, accel: Accel) -> [String; 6] {
+    let (back, front) = match &card.wire {
         Wire::Socket { path, listens } => {
             let how = if *listens { "server=on,wait=off" } else { "reconnect=1" };
-            let socket = format!("socket,id=wire,path={},{how}", path.display());
-            ("vhost-user", socket, "vhost-user,id=net,chardev=wire".to_owned())
+            let socket = format!("socket,id=wire{index},path={},{how}", path.display());
+            (socket, format!("vhost-user,id=net{index},chardev=wire{index}"))
         }
         Wire::Device(name) => {
-            let tap = format!("tap,id=net,ifname={name},script=no,downscript=no,vhost=off");
-            ("a tap", "null,id=wire".to_owned(), tap)
+            let how = "script=no,downscript=no,vhost=off";
+            (format!("null,id=wire{index}"), format!("tap,id=net{index},ifname={name},{how}"))
         }
     };
-    let mac = LAB_MACS[plan.side];
-    let vectors = vectors(accel);
-    let device = format!("virtio-net-pci,netdev=net,mac={mac},romfile={vectors},{WITHOUT}");
+    let (mac, vectors) = (card.mac, vectors(accel));
+    let device = format!("virtio-net-pci,netdev=net{index},mac={mac},romfile={vectors},{WITHOUT}");
     let words = ["-chardev", &back, "-netdev", &front, "-device", &device];
-    (wire, words.map(str::to_owned))
+    words.map(str::to_owned)
 }
 
 /// QEMU 7.2 ends by a segmentation fault when an emulated guest has MSI-X and a control queue
@@ -198,7 +222,7 @@ impl Inside for Machine {
             if !self.lives() {
                 return Err(self.failed("ended while it booted".into()));
             }
-            if began.elapsed() > self.limit {
+            if is_late(began.elapsed(), accel::spent(self.process.id()), self.limit) {
                 let limit = self.limit.as_secs();
                 return Err(
                     self.failed(format!("did not boot within {limit} s ({})", self.accel.told()))
@@ -239,24 +263,33 @@ impl Drop for Machine {
 mod tests {
     use super::*;
 
-    fn plan(wire: Wire) -> Plan<'static> {
-        let (folder, cores) = (Path::new("/tmp/x"), "1");
-        Plan { folder, cores, side: 1, namespace: "/proc/7/ns/net".into(), wire }
+    #[test]
+    fn a_guest_without_a_processor_is_waited_for_longer() {
+        let late = |elapsed, spent| {
+            let seconds = Duration::from_secs;
+            is_late(seconds(elapsed), seconds(spent), seconds(90))
+        };
+        assert!(!late(89, 80) && late(91, 31) && !late(91, 29) && !late(359, 1) && late(361, 1));
     }
 
     #[test]
     fn a_card_is_behind_a_socket_or_a_tap_and_has_no_offloads() {
-        let socket = |listens| plan(Wire::Socket { path: "/tmp/x/v.sock".into(), listens });
-        let (wire, words) = card(&socket(false), Accel::Kvm);
-        assert_eq!(
-            (wire, &*words[1]),
-            ("vhost-user", "socket,id=wire,path=/tmp/x/v.sock,reconnect=1")
+        let mac = MacAddr([2, 0, 0, 0, 0, 1]);
+        let words = |wire, accel| words_of(1, &Card { wire, mac }, accel);
+        let socket = |listens| Wire::Socket { path: "/tmp/x/v.sock".into(), listens };
+        let of = words(socket(false), Accel::Kvm);
+        assert_eq!(&*of[1], "socket,id=wire1,path=/tmp/x/v.sock,reconnect=1");
+        assert_eq!(&*of[3], "vhost-user,id=net1,chardev=wire1");
+        assert!(
+            of[5].contains("netdev=net1,mac=02:00") && of[5].contains("guest_tso4=off"),
+            "{of:?}"
         );
-        assert!(words[5].contains("mac=02:") && words[5].contains("guest_tso4=off"), "{words:?}");
-        assert!(!words[5].contains("vectors"));
-        let (_, words) = card(&socket(true), Accel::Emulated("x"));
-        assert!(words[1].ends_with("server=on,wait=off") && words[5].contains("vectors=0"));
-        let (wire, words) = card(&plan(Wire::Device("d1".into())), Accel::Kvm);
-        assert!(wire == "a tap" && words[3].starts_with("tap,id=net,ifname=d1,script=no"));
+        assert!(!of[5].contains("vectors"));
+        let of = words(socket(true), Accel::Emulated("x"));
+        assert!(of[1].ends_with("server=on,wait=off") && of[5].contains("vectors=0"));
+        let tap = || Wire::Device("d1".into());
+        let of = words(tap(), Accel::Kvm);
+        assert!(of[3].starts_with("tap,id=net1,ifname=d1,script=no"));
+        assert_eq!([tap().told(), socket(true).told()], ["a tap", "vhost-user"]);
     }
 }

@@ -11,6 +11,7 @@
 
 mod accel;
 pub mod agent;
+pub(super) mod between;
 mod cpio;
 mod image;
 mod kernel;
@@ -19,14 +20,15 @@ mod protocol;
 mod session;
 
 use accel::Accel;
+pub(crate) use image::LOAD_AT_HAND;
 use kernel::Kernel;
 use lab_record::axes::Endpoint;
-use machine::{Machine, QEMU};
+use machine::{Card, Machine, QEMU, Seat};
 
 use super::site::{Plan, Site};
 use crate::Error;
 use crate::dut::device::Device;
-use crate::link::LinkKind;
+use crate::link::{LAB_MACS, LinkKind};
 use crate::place::{Place, find_program, output};
 
 pub(super) struct Vm;
@@ -62,18 +64,32 @@ impl Site for Vm {
     }
 
     fn place(&self, plan: &Plan<'_>) -> Result<Place, Error> {
-        Place::within(plan.folder, plan.cores, Box::new(Machine::start(plan)?))
+        let Plan { folder, cores, side, .. } = *plan;
+        let name = format!("the guest at end {side}");
+        let seat = Seat { name, folder, cores, namespace: plan.namespace.clone() };
+        let card = Card { wire: plan.wire.clone(), mac: LAB_MACS[side] };
+        Place::within(folder, cores, Box::new(Machine::start(&seat, &[card])?))
     }
+}
+
+/// Why there can be no virtual machines here; none where there can.
+pub(super) fn refusal() -> Option<String> {
+    Vm.refusal()
 }
 
 /// What virtual machines are here, for a reader; none where there can be none.
 pub fn facts() -> Option<String> {
-    if Vm.refusal().is_some() {
-        return None;
-    }
-    let kernel = Kernel::find().ok()?;
+    let what = here().ok()?;
+    let accel = Accel::here(&Kernel::find().ok()?).told();
+    Some(format!("{what}, {accel}"))
+}
+
+/// The kernel, and who runs it; or why there can be none. How it is run is not looked at: that
+/// takes a while.
+pub(crate) fn here() -> Result<String, String> {
+    Vm.refusal().map_or(Ok(()), Err)?;
+    let kernel = Kernel::find()?;
     let qemu = output(&[QEMU, "--version"]).unwrap_or_default();
     let qemu = qemu.lines().next().unwrap_or_default().to_owned();
-    let accel = Accel::here(&kernel).told();
-    Some(format!("Linux {}, {accel}, {qemu}", kernel.release))
+    Ok(format!("Linux {}, {qemu}", kernel.release))
 }

@@ -115,7 +115,12 @@ impl Session {
         line: &str,
         log: File,
     ) -> Result<Box<dyn Process>, Error> {
-        let id = self.run(&format!("exec {line}"), Some(log)).map_err(Error::file("the guest"))?;
+        // That a guest is gone is no fault of a file: what else is measured goes on.
+        let gone = |error: std::io::Error| Error::Command {
+            line: line.to_owned(),
+            reason: format!("the guest is gone ({error})"),
+        };
+        let id = self.run(&format!("exec {line}"), Some(log)).map_err(gone)?;
         Ok(Box::new(Inner { session: Arc::clone(self), id }))
     }
 
