@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build packages image demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick graph map yang site site-check doc clean
+.PHONY: help setup build packages image demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick study-docs graph map yang site site-check doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ one-percent: build ## Tries whether this machine, quiet, finds a build that cost
 
 study-quick: build ## Measures a cut study of Volley into target/study, as root (STUDY=schedulers, DEVICES=volley,vpp=/opt/vpp for others)
 	target/release/volley-lab study $(or $(STUDY),vector-router) --quick --devices $(or $(DEVICES),volley) --out target/study
+
+study-docs: build ## Writes the report of a study that was carried out into docs/studies, and into the site's list (OUT=results/schedulers)
+	scripts/study-docs $(or $(OUT),target/study)
 
 graph: ## Draws docs/graph.svg and docs/graph/ from the nodes there are
 	mkdir -p docs/graph

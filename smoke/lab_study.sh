@@ -101,6 +101,17 @@ cp "$out/report.html" "$work/before.html"
 rm "$out/report.html"
 study "$work/small.toml" --render --out "$out"
 cmp "$work/before.html" "$out/report.html"
+# As documentation, it is a chapter of the site, twice made the same, but for what somebody wrote there.
+mkdir "$work/docs"
+printf '%s\n' '- [The lab]()' '  - [Studies](studies.md)' '  - [Peers](peers.md)' >"$work/docs/SUMMARY.md"
+documents() { DOCS=$work/docs VOLLEY_LAB=$bin/volley-lab "$root/scripts/study-docs" "$out" >>"$work/told.txt"; }
+documents
+sed -i 's/^<!-- written by hand: begin -->/&\nOf a quiet night./' "$work/docs/studies/small.md"
+documents
+grep -A1 'Studies' "$work/docs/SUMMARY.md" | has -F '    - [A small study](studies/small.md)'
+[ "$(grep -c 'studies/small.md' "$work/docs/SUMMARY.md")" = 1 ]
+for told in 'Of a quiet night.' 'that day is over' '](small/figure-1.svg)' '](small/cells.csv)'; do has -F -- "$told" "$work/docs/studies/small.md"; done
+[ -s "$work/docs/studies/small/figure-1.svg" ] && [ -s "$work/docs/studies/small/cells.csv" ]
 ends 1 study "$work/small.toml" --out "$out"
 has 'cut by --quick' "$work/progress.log"
 ends 1 study vector-router --quick --devices volley,vpp=/nonexistent --out "$out"

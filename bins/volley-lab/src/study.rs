@@ -52,6 +52,9 @@ pub(crate) struct Arguments {
     /// Write the report of what lies in --out again, and measure nothing
     #[arg(long, requires = "out", conflicts_with_all = ["quick", "devices", "only"])]
     render: bool,
+    /// With --render: the report as documentation, too: DIR/STUDY.md, and its drawings beside it
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "render")]
+    docs: Option<PathBuf>,
 }
 
 fn names() -> String {
@@ -72,6 +75,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let study = Study::parse(&folder.text()?, &folder.file("study.toml"))?;
         report(&study, &state, &folder)?;
         say!("{}", folder.file("report.html").display());
+        if let Some(docs) = &arguments.docs {
+            say!("{}", document(&study, &state, &folder, docs)?.display());
+        }
         return Ok(());
     }
     if let Some(unknown) = arguments.only.iter().find(|id| study.run(id).is_none()) {
@@ -205,6 +211,30 @@ fn report(study: &Study, state: &State, folder: &Folder) -> Result<(usize, usize
     }
     let numbers = page.places.iter().filter(|it| matches!(it.cell, Cell::Number(_))).count();
     Ok((numbers, page.places.len() - numbers))
+}
+
+/// Writes the report as documentation. Where its page is.
+fn document(study: &Study, state: &State, folder: &Folder, docs: &Path) -> Result<PathBuf, Error> {
+    let measured: Vec<Measured> = folder.measured(study, state)?;
+    let runs = Runs::of(&measured);
+    let path = docs.join(&study.name).with_extension("md");
+    let beside = docs.join(&study.name);
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let document = page::document(Page::of(study, state, &runs), &before);
+    std::fs::create_dir_all(&beside).map_err(Error::file(&beside))?;
+    // Drawings of before, which may not be drawn any more.
+    for entry in std::fs::read_dir(&beside).map_err(Error::file(&beside))?.flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|it| it == "svg") {
+            std::fs::remove_file(&path).map_err(Error::file(&path))?;
+        }
+    }
+    for (name, text) in &document.files {
+        let path = beside.join(name);
+        std::fs::write(&path, text).map_err(Error::file(&path))?;
+    }
+    std::fs::write(&path, document.text).map_err(Error::file(&path))?;
+    Ok(path)
 }
 
 #[cfg(test)]

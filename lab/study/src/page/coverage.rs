@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 
 use lab_record::{
-    AnswerRecord, Campaign, CheckRecord, Checked, QuantityRecord, Results, StreamRecord, Subject,
-    Unit, Way,
+    AnswerRecord, Campaign, CheckRecord, Checked, FailureRecord, QuantityRecord, Results,
+    StreamRecord, Subject, Unit, Way,
 };
 
 use super::tests::{measured_of, subjects};
-use super::{Page, render};
+use super::{Page, document, render};
 use crate::cell::{Cell, Runs};
 use crate::folder::State;
 use crate::known;
@@ -185,7 +185,80 @@ fn each_cell_of_the_schedulers_has_a_number_with_its_interval_and_is_drawn() {
         // Six of the source, each of its numbers and ours, and two of ours, in parts.
         assert!(html.matches("<svg").count() >= 6 * 2 + 2, "{}", html.matches("<svg").count());
         assert!(html.contains("theirs, as printed"));
+        let found = "TCP throughput of all flows: of what linux-bridge has, ovs has 1.00 times \
+                     (median of 18 places, 1.00 to 1.00), volley has 1.00 times";
+        assert!(html.contains(found) && !html.contains("there is no ratio"));
     });
+}
+
+#[test]
+fn what_stands_below_a_table_is_told_once_and_refusals_beside_the_bridge_that_has_it() {
+    let refused = |planned: &Planned, devices: &[String]| {
+        let mut results = full(planned, devices)?;
+        let lacks = |of: &Subject| {
+            of.device == "linux-bridge" && of.axes.get("scheduler").is_some_and(|it| it == "sfq")
+        };
+        results.quantities.retain(|it| !lacks(&it.subject));
+        for record in &mut results.quantities {
+            if record.subject.device == "linux-bridge-guest" {
+                record.note = Some("it was emulated".into());
+            }
+        }
+        let missing = subjects(planned, devices).into_iter().filter(lacks);
+        results.failures.extend(missing.map(|subject| FailureRecord {
+            subject,
+            refused: true,
+            reason: "linux-bridge refuses bridge over veth: not in this kernel".into(),
+        }));
+        Some(results)
+    };
+    page("schedulers", false, refused, |_, html| {
+        let table = html.split("data-item=\"table 6\"").nth(1).unwrap();
+        let table = table.split("<h3").next().unwrap();
+        let row = table.split("<td rowspan=\"2\">SFQ</td>").nth(1).unwrap();
+        let ours = row.lines().find(|line| line.contains("<td>ours</td>")).unwrap();
+        assert!(
+            ours.contains("94.00<br><small>linux-bridge-guest</small><sup>a</sup><sup>b</sup>"),
+            "{ours}"
+        );
+        for note in [
+            "<sup>a</sup> it was emulated</li>",
+            "<sup>b</sup> linux-bridge: refused: not in this kernel</li>",
+        ] {
+            assert_eq!(table.matches(note).count(), 1, "{note}: {table}");
+        }
+    });
+}
+
+#[test]
+fn as_documentation_a_study_is_a_small_page_and_every_drawing_that_it_shows() {
+    for (name, items) in ITEMS {
+        page(name, false, full, |page, _| {
+            let again = |before: &str| {
+                let page = Page::of(page.study, page.state, page.runs);
+                document(page, before)
+            };
+            let made = again("");
+            for (item, _) in items {
+                let told = made.text.contains(item);
+                assert!(told, "{item} is not told of");
+            }
+            assert!(!made.text.contains("<svg") && !made.text.contains("href=\"runs/"), "{name}");
+            let shown = made.text.split("](").skip(1).filter_map(|it| it.split(')').next());
+            let shown: Vec<&str> = shown.filter(|it| it.ends_with(".svg")).collect();
+            let files: Vec<&(String, String)> =
+                made.files.iter().filter(|(file, _)| file.ends_with(".svg")).collect();
+            assert_eq!(shown.len(), files.len());
+            for (file, text) in files {
+                assert!(shown.contains(&&*format!("{name}/{file}")), "{file}");
+                assert!(text.starts_with("<svg xmlns=") && text.ends_with("</svg>\n"), "{file}");
+            }
+            let hand = made
+                .text
+                .replace("begin -->\n<!-- written", "begin -->\nA quiet night.\n<!-- written");
+            assert!(hand != made.text && again(&hand).text == hand);
+        });
+    }
 }
 
 #[test]

@@ -7,13 +7,16 @@ use lab_report::method;
 use lab_report::svg::canvas::escape;
 use lab_report::words::rate;
 
-use super::Page;
+use super::{Form, Page};
 
 pub(super) fn body(page: &Page<'_>) -> String {
     let mut body = host(page);
     body += &devices(page);
-    body +=
-        "<table>\n<tr><th>run</th><th>how</th><th>lost by cutting</th><th>raw numbers</th></tr>\n";
+    // What lies beside the page is not in the book.
+    let raw = page.form == Form::Page;
+    let head = if raw { "<th>raw numbers</th>" } else { "" };
+    let _ =
+        writeln!(body, "<table>\n<tr><th>run</th><th>how</th><th>lost by cutting</th>{head}</tr>");
     for run in page.runs.all() {
         let mut how = vec![format!("search {}", run.planned.search())];
         if let Some(results) = &run.results {
@@ -46,16 +49,20 @@ pub(super) fn body(page: &Page<'_>) -> String {
             ),
             None => "–".into(),
         };
+        let links = if raw { format!("<td class=\"wide\">{links}</td>") } else { String::new() };
         let _ = writeln!(
             body,
-            "<tr><td>{}</td><td class=\"wide\">{}</td><td class=\"wide\">{}</td><td class=\"wide\">{links}</td></tr>",
+            "<tr><td>{}</td><td class=\"wide\">{}</td><td class=\"wide\">{}</td>{links}</tr>",
             escape(&run.id),
             escape(&how.join(" · ")),
             escape(&lost)
         );
     }
-    body += "</table>\n<p>Every place of every table and figure, with the source's number, ours, and where it lies or why \
-             it is missing: <a href=\"cells.csv\">cells.csv</a>.</p>\n";
+    body += "</table>\n";
+    if raw {
+        body += "<p>Every place of every table and figure, with the source's number, ours, and where it lies or why \
+                 it is missing: <a href=\"cells.csv\">cells.csv</a>.</p>\n";
+    }
     body
 }
 

@@ -1,24 +1,30 @@
-//! A table: a line for each row, column and device, the source's number first.
+//! A table of one column: a line for each row and device, the source's number first. Of several
+//! columns it is a matrix.
 
 use std::fmt::Write;
 
 use lab_report::svg::canvas::escape;
 use lab_report::words::digits;
 
-use super::Page;
+use super::{Page, matrix};
 use crate::cell::{Cell, Number};
 use crate::folder::plain;
 use crate::study::{TableOf, Unit};
 use crate::table::Place;
 
 pub(super) fn body(page: &Page<'_>, table: &TableOf) -> String {
+    if table.columns.len() > 1 {
+        return matrix::body(page, table);
+    }
     let cycles = table.unit == Unit::Mpps && table.columns.iter().any(|it| it.ghz.is_some());
-    let mut body =
-        String::from("<table>\n<tr><th>row</th><th>column</th><th class=\"n\">theirs</th>");
+    let mut body = String::from("<table>\n<tr><th></th><th class=\"n\">theirs</th>");
     if cycles {
         body += "<th class=\"n\">cycles a packet</th>";
     }
-    body += "<th>ours</th><th class=\"n\">number</th><th>lies in</th><th class=\"n\">restarts</th>";
+    let name = table.columns.first().map_or("number", |column| column.name.as_str());
+    body += "<th>ours</th>";
+    let _ = write!(body, "<th class=\"n\">{}</th>", escape(name));
+    body += "<th>lies in</th><th class=\"n\">restarts</th>";
     if cycles {
         body += "<th class=\"n\">cycles a packet</th>";
     }
@@ -30,9 +36,8 @@ pub(super) fn body(page: &Page<'_>, table: &TableOf) -> String {
         let first = |text: &str| if again { String::new() } else { escape(text) };
         let _ = write!(
             body,
-            "<tr><td>{}</td><td>{}</td><td class=\"n theirs\">{}</td>",
+            "<tr><td>{}</td><td class=\"n theirs\">{}</td>",
             first(&place.row),
-            first(&place.column),
             place.theirs.filter(|_| !again).map_or_else(String::new, |it| told(it, table.unit))
         );
         if cycles {
@@ -119,7 +124,7 @@ pub(super) fn interval(number: &Number, unit: Unit) -> String {
     format!("[{low}, {high}] <span class=\"facts\">{}</span>", number.spread)
 }
 
-fn told(value: f64, unit: Unit) -> String {
+pub(super) fn told(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Mpps | Unit::Seconds | Unit::Milliseconds | Unit::Mbps => digits(value),
         Unit::Percent | Unit::Right => format!("{value:.2}\u{a0}%"),
@@ -128,7 +133,7 @@ fn told(value: f64, unit: Unit) -> String {
 }
 
 /// Clock of this host in a run, as it said when the run began.
-fn clock_ghz(page: &Page<'_>, run: &str) -> Option<f64> {
+pub(super) fn clock_ghz(page: &Page<'_>, run: &str) -> Option<f64> {
     let results = page.runs.run(run)?.results.as_ref()?;
     let mhz = results.campaigns.first()?.host.get("clock, MHz")?;
     mhz.parse::<f64>().ok().map(|mhz| mhz / 1e3)

@@ -232,7 +232,7 @@ fn numbers_stand_beside_the_sources_with_their_interval_and_models_are_fitted() 
         let kernel = cell("table 6.2", "Linux 3.7, 1 route", "Mpps", "linux-router");
         assert!(matches!(kernel.cell, Cell::Number(_)), "{kernel:?}");
         // 242 cycles a packet: 3.2 GHz over 13.2 Mpps.
-        assert!(html.contains("<td class=\"n theirs\">242</td>"));
+        assert!(html.contains("13.20<br><small>242 cycles</small></td>"));
         assert!(html.contains("f(c) = (0.9 c/c_max + 0.1) p_max") && html.contains("p_max = "));
         assert!(html.contains("[2.000, 2.000]"));
         assert!(html.contains("dashed: fitted model"));
