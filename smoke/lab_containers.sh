@@ -43,8 +43,9 @@ sweep_has ends '[.[] | .quantity // empty | select(.metric == "TCP stream, small
 sweep_has ends '[.[] | .quantity // empty | select(.metric != "UDP lost one way") | .values[]] | all(. > 0)'
 grep -q 'type=linux-htb other-config:max-rate=100000000' "$work/ends/raw.jsonl"
 
-# Whenever it is interrupted it tidies up; when it is killed the kernel ends its engine, and the next lab takes the rest away.
-for moment in 0.4 3; do
+# Whenever it is interrupted it tidies up, another moment each time; when it is killed the kernel ends its engine, and the next lab takes
+# the rest away.
+for moment in 0.4 "$((RANDOM % 5)).$((RANDOM % 10))"; do
     (run "$work/stopped$moment") &
     lab=$!
     sleep $moment
