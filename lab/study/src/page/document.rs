@@ -4,8 +4,8 @@
 //! ```text
 //! FOLDER/schedulers.md ─▶ schedulers/figure-11.svg, schedulers/figure-11-2.svg … schedulers/cells.csv
 //! ```
-//! It is written anew each time, but for what a person wrote between two marks. Points of curves are
-//! in the cells alone; raw lines stay where they were measured.
+//! It is written anew each time, but for what a person wrote between two marks. Points of curves
+//! are in the cells alone; raw lines stay where they were measured.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -132,8 +132,8 @@ fn ends(column: &Column) -> Vec<(&String, &String)> {
     column.pick.axes.iter().collect()
 }
 
-/// Of each table whose columns are of devices: the others' numbers as a share of the first device's,
-/// between the same ends and in the same row.
+/// Of each table whose columns are of devices: the others' numbers as a share of the first
+/// device's, between the same ends and in the same row.
 fn between(page: &Page<'_>) -> Vec<String> {
     let [first, others @ ..] = &page.state.devices[..] else { return Vec::new() };
     let tables = page.study.chapters.iter().flat_map(|chapter| &chapter.tables);
