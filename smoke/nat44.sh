@@ -38,6 +38,19 @@ until_true hears "$a" TCP:10.0.2.1:8080 "inside for 10.0.2.1"
 on "$a" ping -c 3 -i 0.2 -W 2 -s 4000 10.0.2.2 >/dev/null || fail "a packet in pieces is lost"
 traced() { on "$a" traceroute -n -q 1 -w 1 -m 4 10.0.2.2 >"$work/traced"; has ' 1  10.0.1.1 ' "$work/traced" && has ' 2  10.0.2.2 ' "$work/traced"; }
 until_true traced || fail "$(cat "$work/traced")"
+# What would become of a packet is told: by which connection or forwarded port, and into what; it begins none.
+would() {
+    local wanted=$1
+    shift
+    ctl router explain "$@" --json | jq -r '[.walks[0].steps[].decisions[] | select(.what == "connection" or .what == "becomes").said] | join(": ")' >"$work/would"
+    has -Fx "$wanted" "$work/would" || fail "of $*: $(cat "$work/would")"
+}
+began=$(ctl router show connections --json | jq .total)
+would 'of a known connection: 10.0.2.1:4000 > 10.0.2.2:7001' in p1 ip src 10.0.1.2 dst 10.0.2.2 / udp sport 4000 dport 7001
+would 'port 8080 of 10.0.2.1 is forwarded: 10.0.2.2:5 > 10.0.1.2:80' in p2 ip src 10.0.2.2 dst 10.0.2.1 / tcp sport 5 dport 8080 flags S
+would 'would begin a connection: 10.0.2.1:4999 > 10.0.2.2:53' in p1 ip src 10.0.1.2 dst 10.0.2.2 / udp sport 4999 dport 53
+would 'of no known connection, and no forwarded port' in p2 ip src 10.0.2.2 dst 10.0.2.1 / tcp sport 5 dport 9 flags S
+[ "$(ctl router show connections --json | jq .total)" -le "$began" ] || fail "who asks what would be begins connections"
 until_true on "$a" iperf3 -c 10.0.2.2 -n 5M
 has_line() { ctl router show connections --address "$1" | has -P "$2"; }
 has_line 10.0.2.2 'home +tcp +10\.0\.1\.2:\d+ +10\.0\.2\.2:7000 +10\.0\.2\.1:\d+ ' || fail "a connection is not shown"

@@ -38,4 +38,4 @@ pub use meter::Meter;
 pub use place::has_field;
 pub use snapshot::{Fragments, PortEntry, Snapshot, Table};
 pub use steps::{Step, Told, Verdict};
-pub use translate::{translate, translate_actions};
+pub use translate::{Looked, explain, translate, translate_actions};

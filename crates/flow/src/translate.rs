@@ -25,9 +25,35 @@ const MOST: usize = 4096;
 /// Where a key has ports, and types and codes of ICMP.
 const PORTS: (u8, u64) = (35, 0xffff_ffff);
 
+/// A look-up on a packet's way.
+#[derive(Clone, Debug)]
+pub struct Looked {
+    /// Look-ups that it is inside of.
+    pub depth: u32,
+    /// The table.
+    pub table: u8,
+    /// The flow that it found.
+    pub flow: Option<Arc<Flow>>,
+}
+
 /// What a snapshot does with a packet.
 pub fn translate(snapshot: &Snapshot, key: &Key) -> Verdict {
-    let mut it = Translation::new(snapshot, key.clone());
+    translate_by(snapshot, key, None)
+}
+
+/// The same, and by which flows.
+pub fn explain(snapshot: &Snapshot, key: &Key) -> (Verdict, Vec<Looked>) {
+    let mut trail = Vec::new();
+    let verdict = translate_by(snapshot, key, Some(&mut trail));
+    (verdict, trail)
+}
+
+fn translate_by<'s>(
+    snapshot: &'s Snapshot,
+    key: &Key,
+    trail: Option<&'s mut Vec<Looked>>,
+) -> Verdict {
+    let mut it = Translation { trail, ..Translation::new(snapshot, key.clone()) };
     let in_port = key.get(Field::InPort) as PortNumber;
     let drops = snapshot.fragments == Fragments::Dropped;
     let is_dropped = drops && key.get(Field::IpFrag) != 0;
@@ -87,6 +113,8 @@ struct Translation<'s> {
     is_cut: bool,
     /// The packet is a controller's.
     is_told: bool,
+    /// What was found, where somebody asks.
+    trail: Option<&'s mut Vec<Looked>>,
 }
 
 impl<'s> Translation<'s> {
@@ -116,6 +144,13 @@ impl<'s> Translation<'s> {
             is_ended: false,
             is_cut: false,
             is_told: false,
+            trail: None,
+        }
+    }
+
+    fn tell(&mut self, table: u8, flow: Option<&Arc<Flow>>) {
+        if let Some(trail) = &mut self.trail {
+            trail.push(Looked { depth: self.depth, table, flow: flow.cloned() });
         }
     }
 
@@ -221,6 +256,7 @@ impl<'s> Translation<'s> {
             let found = self.find(number);
             // What is done is done to a packet that came by its own port.
             self.key.set(Field::InPort, own, 0xffff);
+            self.tell(number, found.as_ref());
             let Some(flow) = found else {
                 self.miss(number, is_told);
                 break;

@@ -21,6 +21,7 @@ mod matching10;
 pub mod message;
 pub mod port;
 mod version;
+mod words;
 
 pub use action::Action;
 pub use bytes::{Reader, Writer};
@@ -31,6 +32,7 @@ pub use matching::Match;
 pub use message::{Header as MessageHeader, Request};
 pub use port::{MAX_PORT, PortNumber};
 pub use version::Version;
+pub use words::{Actions, PortWord};
 
 /// Nicira's number as an experimenter: Open vSwitch's extensions have it.
 pub const NICIRA: u32 = 0x0000_2320;

@@ -212,3 +212,16 @@ fn a_packet_that_is_tracked_goes_no_further_and_that_is_told() {
     let verdict = translate(&world(vec![(0, 1, Match::any(), vec![ct.into(), to(2)])]), &packet());
     assert!(verdict.is_cut && verdict.steps.is_empty());
 }
+
+#[test]
+fn who_asks_is_told_which_flow_each_table_had() {
+    let flows = vec![
+        (0, 7, Match::any(), vec![Resubmit { port: None, table: Some(5) }.into(), to(2)]),
+        (5, 3, Match::any().with(Field::InPort, 9), vec![to(3)]),
+    ];
+    let world = world(flows);
+    let (verdict, trail) = explain(&world, &packet());
+    assert_eq!(*verdict.steps, *translate(&world, &packet()).steps);
+    let told = |it: &Looked| (it.depth, it.table, it.flow.as_ref().map(|flow| flow.priority));
+    assert_eq!(trail.iter().map(told).collect::<Vec<_>>(), [(0, 0, Some(7)), (1, 5, None)]);
+}

@@ -13,6 +13,7 @@ mod packet;
 mod tests;
 
 pub use nat44::{Forward, Nat44, Translated, Untranslated};
+pub use packet::ip4_at;
 
 nodes! {
     nat44_input::Nat44Input as feature,

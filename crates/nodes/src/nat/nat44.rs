@@ -108,13 +108,13 @@ pub(super) type Fate = Result<(), Untranslated>;
 impl Nat44 {
     /// Whether an interface is inside.
     #[inline]
-    pub(super) fn is_inside(&self, interface: u16) -> bool {
+    pub fn is_inside(&self, interface: u16) -> bool {
         self.inside.contains(&interface)
     }
 
     /// Whether an address is one of those that stand for the inside.
     #[inline]
-    pub(super) fn is_outer(&self, address: u32) -> bool {
+    pub fn is_outer(&self, address: u32) -> bool {
         self.pool.addresses.iter().any(|range| range.contains(&address))
             || self.forwards.iter().any(|forward| forward.address == address)
     }
@@ -261,7 +261,8 @@ impl Nat44 {
         })
     }
 
-    fn forwarded(&self, tuple: &Tuple) -> Option<(u32, u16)> {
+    /// The server inside, and its port, that a packet from outside is forwarded to.
+    pub fn forwarded(&self, tuple: &Tuple) -> Option<(u32, u16)> {
         let port = tuple.destination_port();
         let fits = |it: &&Forward| {
             it.address == tuple.destination4()

@@ -7,7 +7,7 @@ use wire::{ip, ipv4};
 /// Octets in front of the IPv4 header of a frame, or of a packet where interfaces carry such; none
 /// of other frames, those of sub-interfaces included.
 #[inline(always)]
-pub(super) fn ip4_at(bytes: &[u8], has_packets: bool) -> Option<usize> {
+pub fn ip4_at(bytes: &[u8], has_packets: bool) -> Option<usize> {
     let at = match has_packets {
         true if ip::version(bytes) == 4 => 0,
         true => return None,

@@ -30,7 +30,7 @@ pub(super) struct Look<'a> {
     pub(super) reports: &'a BTreeMap<u16, Report>,
 }
 
-type Told = Option<Vec<(&'static str, String)>>;
+pub(super) type Told = Option<Vec<(&'static str, String)>>;
 
 impl Look<'_> {
     /// What the node decided.
@@ -57,23 +57,26 @@ impl Look<'_> {
             "ip4-rewrite" | "ip6-rewrite" => self.next_hop(),
             "interface-output" => self.leaves(),
             "shape" => self.class(),
-            "flow-input" | "flow-upcall" | "flow-act" => self.flows(),
+            "flow-input" => self.bridge_of_flows(),
+            "flow-upcall" => self.flows(),
+            "nat44-input" => self.led_inside(),
+            "nat44-output" => self.leaves_inside(),
             _ => None,
         };
         let told = told.unwrap_or_default().into_iter();
         told.map(|(what, said)| Decision { what: what.to_owned(), said }).collect()
     }
 
-    fn row(&self, id: u16) -> Option<&Interface> {
+    pub(super) fn row(&self, id: u16) -> Option<&Interface> {
         self.router.core.dataplane.interfaces().get(id)
     }
 
-    fn name(&self, id: u16) -> String {
+    pub(super) fn name(&self, id: u16) -> String {
         self.router.name_of(id)
     }
 
     /// From the header on that the node looked at.
-    fn header(&self) -> &[u8] {
+    pub(super) fn header(&self) -> &[u8] {
         &self.step.bytes[self.step.consumed.min(self.step.bytes.len())..]
     }
 
@@ -255,15 +258,6 @@ impl Look<'_> {
         let mut way = Vec::new();
         walked(report, &mut way);
         Some(vec![("class", format!("{}; what waits there now was not asked", way.join(" > ")))])
-    }
-
-    fn flows(&self) -> Told {
-        let row = self.row(self.step.rx)?;
-        let said = format!(
-            "{}: its flows are asked, and count nothing; meters let all pass",
-            row.bridge_name
-        );
-        Some(vec![("bridge of flows", said)])
     }
 }
 

@@ -3,7 +3,9 @@
 
 mod decisions;
 mod entry;
+mod flows;
 mod told;
+mod translated;
 
 use super::observe::{described, hex};
 use crate::aside::aside;

@@ -1,0 +1,84 @@
+//! Which flows of a bridge decided, table by table, and what they came to.
+
+use super::decisions::{Look, Told};
+use flow::{Key, Looked, Step, extract};
+use nodes::tables::{FlowBridge, bridge_port};
+use openflow::action::{PushVlan, SetField};
+use openflow::{Action, Actions, PortWord};
+use std::sync::{Arc, PoisonError};
+
+impl Look<'_> {
+    /// The bridge, whose tables are asked next.
+    pub(super) fn bridge_of_flows(&self) -> Told {
+        let row = self.row(self.step.rx)?;
+        let number = bridge_port(self.router.core.dataplane.interfaces(), self.step.rx)?.flow?;
+        let said = format!("{}, where {} is port {}", row.bridge_name, row.name, PortWord(number));
+        Some(vec![("bridge of flows", said)])
+    }
+
+    /// The flows that the packet went by.
+    pub(super) fn flows(&self) -> Told {
+        let dataplane = &self.router.core.dataplane;
+        let port = bridge_port(dataplane.interfaces(), self.step.rx)?;
+        let all = dataplane.flow_bridges.lock().unwrap_or_else(PoisonError::into_inner);
+        let bridge = Arc::clone(all.get(port.bridge)?);
+        drop(all);
+        let mut key = Key::default();
+        extract(self.header(), port.flow?, &mut key);
+        let (verdict, trail) = flow::explain(&bridge.snapshot, &key);
+        let mut told: Vec<_> = trail.iter().map(|it| ("flow", looked(it))).collect();
+        let steps: Vec<String> = verdict.steps.iter().map(|it| self.step(&bridge, it)).collect();
+        told.push((
+            "comes to",
+            match (verdict.is_cut, steps.is_empty()) {
+                (true, _) => "nothing: an action of it cannot be done here".to_owned(),
+                (false, true) => "nothing: the packet goes nowhere".to_owned(),
+                (false, false) => steps.join(", then "),
+            },
+        ));
+        Some(told)
+    }
+
+    fn step(&self, bridge: &FlowBridge, step: &Step) -> String {
+        let in_words = |action: Action| action.to_string();
+        match step {
+            Step::Output(number) => match bridge.rows.get(number) {
+                Some(row) => {
+                    format!("out of {} (port {})", self.name(row.interface), PortWord(*number))
+                }
+                None => format!("out of port {}, which is not there", PortWord(*number)),
+            },
+            Step::Normal => "as an ordinary bridge".to_owned(),
+            Step::Set(field, value, mask) => {
+                let (field, value, mask) = (*field, *value, *mask);
+                in_words(SetField { field, value, mask, is_load: false }.into())
+            }
+            Step::PushVlan(tpid, tci) => {
+                format!("{} with VLAN {}", in_words(PushVlan { tpid: *tpid }.into()), tci & 0xfff)
+            }
+            Step::PopVlan => "pop_vlan".to_owned(),
+            Step::Queue(Some(queue)) => format!("set_queue:{queue}"),
+            Step::Queue(None) => "pop_queue".to_owned(),
+            Step::Meter(meter) => format!("meter:{meter}, which lets it pass here"),
+            Step::Tell(told) => match &**told {
+                flow::Told::Packet { .. } => "controllers are told".to_owned(),
+                flow::Told::Learned(_) => "a flow is learned".to_owned(),
+            },
+        }
+    }
+}
+
+/// A look-up, further in where another led to it.
+fn looked(it: &Looked) -> String {
+    let inside = "  ".repeat(it.depth as usize);
+    let Some(flow) = &it.flow else {
+        return format!("{inside}table {}: no flow matches", it.table);
+    };
+    let cookie = match flow.cookie {
+        0 => String::new(),
+        cookie => format!("cookie 0x{cookie:x}, "),
+    };
+    let (priority, matching) = (flow.priority, &flow.matching);
+    let does = Actions(&flow.program);
+    format!("{inside}table {}: {cookie}priority {priority}, {matching}: {does}", it.table)
+}
