@@ -15,8 +15,8 @@ code() { page "$1" -o /dev/null -w '%{http_code}' "${@:2}"; }
 is() { [ "$3" = "$2" ] || fail "$1: $3, not $2"; }
 
 # Its files, whole, with what browsers are told of them.
-for file in html:/ css:/page.css js:/page.js; do
-    page "${file#*:}" | cmp - "$root/crates/control/src/api/web/page.${file%%:*}" || fail "another ${file#*:}"
+for file in page.html:/ page.css:/page.css page.js:/page.js topology.js:/topology.js; do
+    page "${file#*:}" | cmp - "$root/crates/control/src/api/web/${file%%:*}" || fail "another ${file#*:}"
 done
 page / -D - -o /dev/null | has -i "content-security-policy: default-src 'none'; script-src 'self'" || fail "any script may run"
 page /v1/ports -D - -o /dev/null | has -i 'x-frame-options: DENY' || fail "other pages may show it"
@@ -25,7 +25,7 @@ page /v1/ports -D - -o /dev/null | has -i 'x-frame-options: DENY' || fail "other
 is ports "$(ctl router show ports --json | jq -c '[.[] | [.name, .mac]]')" "$(page /v1/ports | jq -c '[.[] | [.name, .mac]]')"
 is explained 'sent by p2' "$(page '/v1/explain?packet=in%20p1%20ip%20dst%2010.0.2.2%20/%20udp' | jq -r .outcome)"
 is 'the same by the socket' 200 "$(curl -s --unix-socket "$work/web.sock" -o /dev/null -w '%{http_code}' http://volley/v1/ports)"
-for path in /v1/nodes /v1/graph /v1/qos /v1/routes /v1/neighbors /v1/why-dropped /v1/version /v1/lookup/10.0.2.2 /metrics; do
+for path in /v1/topology /v1/nodes /v1/graph /v1/qos /v1/routes /v1/neighbors /v1/why-dropped /v1/version /v1/lookup/10.0.2.2 /metrics; do
     is "$path" 200 "$(code "$path")"
 done
 

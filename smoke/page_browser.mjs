@@ -64,8 +64,25 @@ try {
   await press("Tab", 9);
   await until("the first stop skips", `document.activeElement.className === "skip"`);
   await press("Tab", 9); await press("Tab", 9);
-  await until("then come the sections", `document.activeElement.hash === "#graph"`);
+  await until("then come the sections", `document.activeElement.hash === "#topology"`);
   await press("Enter", 13);
+  await until("places are drawn, and what ties them", `document.querySelectorAll("#topology-picture g.node").length >= 6 && document.querySelectorAll("#topology-picture path.edge").length >= 6`);
+  await until("a port without a link is marked", `document.querySelectorAll("#topology-picture g.node.drops").length >= 1`);
+  await until("ports tell their rates there", `/\\d.* bit\\/s/.test(document.querySelector('g.node[data-place="port p1"]').textContent)`);
+  await value(`document.querySelector('g.node[data-place="bridge br0"]').focus()`);
+  await press("Enter", 13);
+  await until("a chosen place tells its ties", `/VLAN v10: member/.test(document.querySelector("#topology-place").innerText) && document.querySelectorAll("#topology-picture path.chosen").length >= 2`);
+  await until("and keeps the keyboard", `document.activeElement.getAttribute("data-place") === "bridge br0"`);
+  await picture("topology");
+  await scheme("dark");
+  await picture("topology-dark");
+  await scheme("light");
+  await value(`(() => { const q = document.querySelector("#topology-form input"); q.value = "192.0.2.9"; q.dispatchEvent(new Event("input", { bubbles: true })); })()`);
+  await until("what is looked for is left, with what belongs to it", `(() => { const ids = [...document.querySelectorAll("#topology-picture g.node")].map((it) => it.dataset.place); return ids.includes("port vx") && ids.includes("far 192.0.2.9") && !ids.includes("port p1"); })()`);
+  await value(`(() => { const q = document.querySelector("#topology-form input"); q.value = "nowhere"; q.dispatchEvent(new Event("input", { bubbles: true })); })()`);
+  await until("what is not there is told", `/no such place/.test(document.querySelector("#topology-picture").innerText)`);
+  await value(`(() => { const q = document.querySelector("#topology-form input"); q.value = ""; q.dispatchEvent(new Event("input", { bubbles: true })); })()`);
+  await go("graph");
   await until("nodes are drawn", `document.querySelectorAll("#graph g.node").length >= 3`);
   await value(`document.querySelector('g.node[data-node="ethernet-input"]').focus()`);
   await press("Enter", 13);
@@ -91,10 +108,13 @@ try {
   await until("what is wrong is told", `document.querySelector("#explain-told .bad") !== null`);
   // On a phone nothing is wider than it.
   await size(390, 844, true);
-  for (const section of ["ports", "graph", "shaping", "routes", "neighbors", "drops", "explain"]) {
+  for (const section of ["ports", "topology", "graph", "shaping", "routes", "neighbors", "drops", "explain"]) {
     await go(section);
     await until(`${section} fits a phone`, `document.querySelector("#${section}").classList.contains("shown") && document.documentElement.scrollWidth <= 390`);
   }
+  await go("topology");
+  await until("there it is a list", `document.querySelectorAll("#topology-picture li").length >= 6 && !document.querySelector("#topology-picture svg")`);
+  await picture("topology-phone");
   await go("ports");
   await wait(300);
   await picture("phone");

@@ -8,6 +8,11 @@ hosts
     two_ports af_packet
     printf '[port.p2.qos]\nkind = "fq_codel"\n[acl.web]\ndefault = "permit"\nrule = [{ action = "deny", protocol = "udp", destination_port = 99 }]\n'
     printf '[web]\nlisten = "127.0.0.1:18081"\n'
+    # What there is to draw beside them: a bridge of a VLAN and a tunnel with its own station, and ports wired together.
+    printf '[port.p3]\nkind = "tap"\ndevice = "p3"\n[port.v10]\nkind = "vlan"\nparent = "p3"\nvlan = 10\n'
+    printf '[port.vx]\nkind = "vxlan"\nvni = 42\nlocal = "10.0.2.1"\nremote = "192.0.2.9"\n[vrf.red]\n'
+    printf '[port.bvi0]\nkind = "bvi"\nvrf = "red"\naddresses = ["10.0.7.1/24"]\n[bridge.br0]\nports = ["v10", "vx", "bvi0"]\n'
+    printf '[port.x1]\nkind = "memory"\nup = false\n[port.x2]\nkind = "memory"\n[[xconnect]]\nports = ["x1", "x2"]\n'
 } | sed '/\[port.p2\]/a acl_out = "web"' >"$work/router.toml"
 router router
 until_true pings "$a" 10.0.2.2

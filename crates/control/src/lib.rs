@@ -29,5 +29,7 @@ mod opening;
 #[cfg(feature = "server")]
 pub mod pace;
 pub mod save;
+#[cfg(feature = "server")]
+mod topology;
 pub mod transaction;
 pub mod view;

@@ -1,10 +1,10 @@
-//! The page that shows the router in a browser: three files in the program, and behind them the
+//! The page that shows the router in a browser: four files in the program, and behind them the
 //! API, as far as it only shows.
 //!
 //! ```text
-//!  browser ── GET /, /page.css, /page.js ─▶ the files
-//!          ── GET /v1/… ─────────────────▶ the API, with the right to see and no other
-//!          ── anything else ─────────────▶ refused
+//!  browser ── GET /, /page.css, /page.js … ─▶ the files
+//!          ── GET /v1/… ───────────────────▶ the API, with the right to see and no other
+//!          ── anything else ───────────────▶ refused
 //! ```
 //! A page of somebody else's that a browser has open may ask here, too: names that lead to this
 //! machine are nobody's secret. So who asks must have meant this machine (`Host`), and answers are
@@ -31,6 +31,7 @@ use crate::view::Right;
 const PAGE: &str = include_str!("web/page.html");
 const STYLE: &str = include_str!("web/page.css");
 const SCRIPT: &str = include_str!("web/page.js");
+const TOPOLOGY: &str = include_str!("web/topology.js");
 
 /// What is said of every answer: nothing of other places is loaded, and nobody shows it inside a
 /// page of their own.
@@ -48,13 +49,15 @@ const HEADERS: [(HeaderName, &str); 5] = [
 
 /// The page, and what it asks, for this control loop: whoever asks may see, and nothing else.
 pub fn page(handle: Handle) -> Router {
+    const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
     let file = |media: &'static str, text: &'static str| {
         get(async move || ([(header::CONTENT_TYPE, media)], text))
     };
     super::router(handle)
         .route("/", file("text/html; charset=utf-8", PAGE))
         .route("/page.css", file("text/css; charset=utf-8", STYLE))
-        .route("/page.js", file("text/javascript; charset=utf-8", SCRIPT))
+        .route("/page.js", file(JAVASCRIPT, SCRIPT))
+        .route("/topology.js", file(JAVASCRIPT, TOPOLOGY))
         .layer(Extension(Right::See))
         .layer(from_fn(only_shows))
 }
@@ -167,7 +170,8 @@ mod tests {
     #[test]
     fn the_page_asks_for_what_there_is() {
         let paths = super::super::openapi()["paths"].clone();
-        let asked = SCRIPT.split(['"', '`', '\'']).filter(|text| text.starts_with("/v1/"));
+        let scripts = [SCRIPT, TOPOLOGY].concat();
+        let asked = scripts.split(['"', '`', '\'']).filter(|text| text.starts_with("/v1/"));
         let mut count = 0;
         for path in asked {
             let path = path.split(['?', '$']).next().unwrap();
@@ -177,12 +181,12 @@ mod tests {
             count += 1;
         }
         assert!(count >= 8, "{count}");
-        for text in [PAGE, STYLE, SCRIPT] {
+        for text in [PAGE, STYLE, SCRIPT, TOPOLOGY] {
             let others = text.replace("http://www.w3.org/", "");
             assert!(!others.contains("http:") && !others.contains("https:"));
             assert!(!text.contains("innerHTML"), "what routers say is no page");
         }
-        for file in ["page.css", "page.js"] {
+        for file in ["page.css", "page.js", "topology.js"] {
             assert!(PAGE.contains(file));
         }
     }

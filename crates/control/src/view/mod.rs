@@ -15,6 +15,7 @@ mod query;
 mod rates;
 mod right;
 mod table;
+mod topology;
 mod traceroute;
 mod turn;
 mod verb;
@@ -36,6 +37,7 @@ pub use query::query;
 pub use rates::rates;
 pub use right::Right;
 pub use table::{Style, Table};
+pub use topology::{OUTSIDE, Place, PlaceKind, Tie, Topology};
 pub use traceroute::{HopAnswer, TracerouteLine, TracerouteRequest};
 pub use turn::Turn;
 #[cfg(feature = "server")]
@@ -117,7 +119,7 @@ macro_rules! every_view {
             explained: Explained,
             why_dropped: WhyDropped,
             $($more)*
-            ; of the control loop: Turn, ConfigStatus, HistoryEntry,
+            ; of the control loop: Topology, Turn, ConfigStatus, HistoryEntry,
         }
     };
 }

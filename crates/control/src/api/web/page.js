@@ -77,6 +77,8 @@ function drawn(name, samples) {
   return make("svg", { svg: true, class: "history", viewBox: "0 0 140 36", preserveAspectRatio: "none", role: "img", "aria-label": label },
     line(samples, (it) => it.rx, most, "rx"), line(samples, (it) => it.tx, most, "tx"));
 }
+// As they were last, by name: for the topology, too.
+let livePorts = new Map();
 async function ports() {
   const now = performance.now(), all = await ask("/v1/ports");
   for (const port of all) {
@@ -90,6 +92,7 @@ async function ports() {
     if (is_new && Number.isFinite(port.now.rx)) samples.push({ rx: port.now.rx, tx: port.now.tx, now });
     past.set(port.name, samples.slice(-SAMPLES));
   }
+  livePorts = new Map(all.map((port) => [port.name, port]));
   if (!seen("ports")) return;
   const link = (port) => port.problem ? make("span", { class: "bad" }, port.problem)
     : !port.admin_up ? "switched off" : port.link_up ? make("span", { class: "good" }, `up${port.link_mbps ? `, ${short(port.link_mbps * 1e6)}bit/s` : ""}`)
@@ -178,7 +181,7 @@ function picture(nodes) {
   }
   const [width, height] = [16 + Math.max(1, all.length) * DX, 16 + rows * DY];
   put(at("graph-picture"), nodes.length === 0 ? make("p", { class: "quiet" }, "No packet has come yet.")
-    : make("svg", { svg: true, width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Nodes and the ways between them" }, edges, boxes));
+    : make("svg", { svg: true, class: "drawing", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Nodes and the ways between them" }, edges, boxes));
   if (focused) at("graph-picture").querySelector(`[data-node="${CSS.escape(focused)}"]`)?.focus();
 }
 function detail(node) {
@@ -290,7 +293,7 @@ async function explain(event) {
 }
 
 // --- the page itself
-const SECTIONS = { ports, graph, shaping, routes, neighbors, drops, explain: null };
+const SECTIONS = { ports, topology: () => topology(), graph, shaping, routes, neighbors, drops, explain: null };
 const current = () => location.hash.slice(1) in SECTIONS ? location.hash.slice(1) : "ports";
 const seen = (name) => current() === name;
 function fault(error) { const state = at("state"); state.textContent = error.message; state.className = "bad"; }
@@ -332,4 +335,4 @@ at("neighbors-form").addEventListener("input", () => neighbors().catch(fault));
 at("explain-form").addEventListener("submit", explain);
 addEventListener("hashchange", show);
 setInterval(() => { if (!document.hidden) look(); }, PERIOD_MS);
-show();
+addEventListener("DOMContentLoaded", () => show());

@@ -68,7 +68,7 @@ pub(crate) fn example() -> Config {
     parse_ok(EXAMPLE)
 }
 
-fn parse_ok(text: &str) -> Config {
+pub(crate) fn parse_ok(text: &str) -> Config {
     parse(&Source::new("router.toml", text), &host())
         .unwrap_or_else(|problems| panic!("{problems}"))
 }

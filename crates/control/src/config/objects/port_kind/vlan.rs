@@ -87,7 +87,7 @@ impl Vlan {
     }
 
     /// As a person calls it.
-    pub(in crate::config::objects) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let text = |vid: Vid| vid.to_toml().replace('"', "");
         match self.inner {
             Some(inner) => format!("VLAN {}, {} of {}", text(self.vlan), text(inner), self.parent),
