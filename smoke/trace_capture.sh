@@ -40,6 +40,31 @@ seen=$(tshark -r "$work/captured.pcap" -T fields -e icmp.type -e ip.src -e ip.tt
 [ "$seen" = "$(for _ in 1 2 3; do printf '8\t10.0.1.2\t63\t228\n0\t10.0.2.2\t63\t228\n'; done)" ] || fail "captured: $seen"
 ctl router capture stop >/dev/null
 
+# As they come, for Wireshark: at a node, and what is dropped and why; a port is an interface of its own.
+live() { ctl router capture live --write "$work/$1.pcapng" "${@:2}" & daemons+=($!); until_true test -s "$work/$1.pcapng"; }
+live node --node ip4-rewrite --exit output --port p1 --count 3
+live drops --count 2
+running() { [ "$(json .running router capture show)" = true ]; }
+until_true running
+on "$a" ping -q -c 3 -i 0.2 -W 2 10.0.2.2 >/dev/null
+on "$a" ping -q -c 2 -i 0.2 -W 2 192.0.2.9 >/dev/null || true
+wait "${daemons[-2]}" "${daemons[-1]}" || fail "a live capture failed"
+told() { tshark -r "$work/$1.pcapng" -T fields -e frame.interface_name -e ip.dst -e frame.comment 2>/dev/null; }
+[ "$(told node | sort | uniq -c | sed 's/^ *//')" = "3 p1"$'\t10.0.2.2\tfrom p1, node ip4-rewrite, exit output' ] || fail "live: $(told node)"
+told drops | has '^p1.192.0.2.9.dropped by ip4-lookup: no-route, from p1' || fail "live: $(told drops)"
+[ "$(told drops | wc -l)" = 2 ] || fail "live: $(told drops)"
+ctl router extcap --extcap-interfaces | has '^interface {value=volley:p1}{display=Volley: p1 (af_packet), received}$' || fail "Wireshark is told of no port"
+mkfifo "$work/fifo"
+ctl router extcap --capture --extcap-interface volley:p1 --fifo "$work/fifo" & daemons+=($!)
+timeout 20 tshark -i - -c 2 -T fields -e frame.interface_name -e ip.dst <"$work/fifo" >"$work/extcap" 2>/dev/null & reader=$!
+until_true running
+on "$a" ping -q -c 2 -i 0.2 -W 2 10.0.2.2 >/dev/null
+wait $reader || fail "nothing came by extcap"
+has '^p1.10.0.2.2$' "$work/extcap" || fail "by extcap: $(cat "$work/extcap")"
+! ctl router capture live --node nowhere >/dev/null 2>"$work/wrong" && has 'there is no node `nowhere`' "$work/wrong" || fail "a node that is not there: $(cat "$work/wrong")"
+ctl router top --times 1 --rows 3 | has '^p1 ' || fail "top shows no port"
+[ "$(ctl router top --times 2 --json | jq -s 'map(.ports | length) | add')" = 4 ] || fail "top tells no program of ports"
+
 # 10 pings there and back, 7 packets nowhere.
 ctl router counters clear >/dev/null
 on "$a" ping -q -c 10 -i 0.05 -W 2 10.0.2.2 >/dev/null

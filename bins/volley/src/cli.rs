@@ -8,9 +8,12 @@ use control::config::objects::api::DEFAULT_SOCKET;
 
 use crate::docker::DockerPlugin;
 use crate::events::Events;
+use crate::extcap::Extcap;
+use crate::live::Live;
 use crate::mac::MacVerb;
 use crate::ovs::Ovs;
 use crate::ping::{PingArgs, TracerouteArgs};
+use crate::top::Top;
 use crate::{edits, show, time};
 
 /// Where packages put the configuration.
@@ -34,10 +37,18 @@ pub(crate) struct Cli {
 /// What every command takes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Global {
-    /// The router's socket
+    /// The router's socket, or https://HOST:PORT of one on another machine
     #[arg(long, global = true, env = "VOLLEY_SOCKET", value_name = "PATH",
         default_value = DEFAULT_SOCKET, hide_env_values = true, value_hint = ValueHint::FilePath)]
     pub(crate) socket: PathBuf,
+    /// File of the token that such a router knows you by
+    #[arg(long, global = true, env = "VOLLEY_TOKEN_FILE", value_name = "FILE",
+        hide_env_values = true, value_hint = ValueHint::FilePath)]
+    pub(crate) token_file: Option<PathBuf>,
+    /// File of the certificate that such a router is known by, or of who signed it
+    #[arg(long, global = true, env = "VOLLEY_CERTIFICATE", value_name = "FILE",
+        hide_env_values = true, value_hint = ValueHint::FilePath)]
+    pub(crate) certificate: Option<PathBuf>,
     /// Answer in JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -84,6 +95,8 @@ pub(crate) enum Noun {
     Traceroute(TracerouteArgs),
     /// Show what happened: commits, links, sessions, faults
     Events(Events),
+    /// Show again and again what there is most of: workers, ports, nodes, drops, by the second
+    Top(Top),
     /// Run a file of commands; changes in a row are made together or not at all
     Exec {
         /// The file; `-` for standard input
@@ -95,6 +108,8 @@ pub(crate) enum Noun {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Answer Wireshark, as a program of its extcap folder
+    Extcap(Extcap),
     /// What could come next, for those completions; the last word is the one begun
     #[command(hide = true)]
     Complete {
@@ -190,6 +205,8 @@ pub(crate) enum CaptureVerb {
         #[arg(value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
+    /// Write packets as they come, as pcapng: `volley capture live | wireshark -k -i -`
+    Live(Live),
     /// Stop capturing
     Stop,
 }

@@ -1,4 +1,4 @@
-//! HTTP over the router's Unix socket, one connection a request.
+//! HTTP over the router's Unix socket, or TLS, one connection a request.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,14 +16,18 @@ use serde_json::Value;
 use tokio::net::UnixStream;
 use tokio::runtime::Runtime;
 
+use crate::cli::Global;
 use crate::error::CliError;
+use crate::remote::{self, Remote, Stream};
 
 /// Time for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client of one router.
 pub(crate) struct Client {
+    /// Its address, where it is none of this machine's.
     socket: PathBuf,
+    remote: Option<Remote>,
     runtime: Runtime,
     patience: Duration,
 }
@@ -38,7 +42,19 @@ impl Client {
     /// A client of the router that listens at `socket`.
     pub(crate) fn new(socket: &Path) -> Result<Self, CliError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { socket: socket.to_owned(), runtime, patience: PATIENCE })
+        Ok(Self { socket: socket.to_owned(), remote: None, runtime, patience: PATIENCE })
+    }
+
+    /// A client of the router that the command line names.
+    pub(crate) fn of(global: &Global) -> Result<Self, CliError> {
+        let client = Self::new(&global.socket)?;
+        let address = global.socket.to_string_lossy();
+        if !address.starts_with(remote::SCHEME) {
+            return Ok(client);
+        }
+        let files = (global.token_file.as_ref(), global.certificate.as_ref());
+        let (token, certificate) = remote::files(&address, files.0, files.1)?;
+        Ok(Self { remote: Some(Remote::new(&address, &token, &certificate)?), ..client })
     }
 
     /// The same, with other patience.
@@ -48,7 +64,8 @@ impl Client {
 
     /// Another client of the same router, with other patience.
     pub(crate) fn beside(&self, patience: Duration) -> Result<Self, CliError> {
-        Ok(Self::new(&self.socket)?.with_patience(patience))
+        let client = Self::new(&self.socket)?.with_patience(patience);
+        Ok(Self { remote: self.remote.clone(), ..client })
     }
 
     /// Where the router listens.
@@ -159,11 +176,17 @@ impl Client {
     /// The answer's head, and the body as it comes.
     async fn begin(
         &self,
-        request: Request<Full<Bytes>>,
+        mut request: Request<Full<Bytes>>,
     ) -> Result<(StatusCode, Incoming), CliError> {
         let unreachable =
             |error: io::Error| CliError::Unreachable { socket: self.socket.clone(), error };
-        let stream = UnixStream::connect(&self.socket).await.map_err(unreachable)?;
+        let stream: Box<dyn Stream> = match &self.remote {
+            Some(remote) => {
+                request.headers_mut().insert(header::AUTHORIZATION, remote.token().clone());
+                remote.connect().await.map_err(unreachable)?
+            }
+            None => Box::new(UnixStream::connect(&self.socket).await.map_err(unreachable)?),
+        };
         let (mut sender, connection) =
             http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
         tokio::spawn(connection);

@@ -1,7 +1,7 @@
 //! The command line of the Volley router: a thin client of its API.
 //!
 //! ```text
-//!  words ─▶ typed ─▶ cli ─▶ run ─┬─▶ show: every view  ─▶ client ─▶ Unix socket
+//!  words ─▶ typed ─▶ cli ─▶ run ─┬─▶ show: every view  ─▶ client ─▶ Unix socket, or TLS (remote)
 //!                                ├─▶ mac, observe, ping
 //!                                ├─▶ config           (check works without a router)
 //!                                ├─▶ doctor: the machine, without a router
@@ -25,22 +25,27 @@ mod error;
 mod events;
 mod exec;
 mod explain;
+mod extcap;
 mod kept;
+mod live;
 mod mac;
 mod manual;
 mod names;
 mod observe;
 mod output;
 mod ovs;
+mod pcapng;
 mod ping;
 mod printable;
 mod qos;
 mod reference;
+mod remote;
 mod run;
 mod session;
 mod shell;
 mod show;
 mod time;
+mod top;
 mod typed;
 mod watch;
 

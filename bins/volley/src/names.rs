@@ -57,6 +57,11 @@ impl Asked {
         Self { client: Client::new(socket).ok().map(|client| client.with_patience(PATIENCE)) }
     }
 
+    /// The router of another client.
+    pub(crate) fn by(client: &Client) -> Self {
+        Self { client: client.beside(PATIENCE).ok() }
+    }
+
     /// The names, in order, each once.
     pub(crate) fn names(&self, which: Names<'_>) -> Vec<String> {
         let get = |path: &str| self.client.as_ref()?.get(path).ok();

@@ -10,6 +10,7 @@ use control::view::{
 
 use crate::cli::{CaptureVerb, TraceVerb};
 use crate::error::CliError;
+use crate::live;
 use crate::session::Session;
 
 /// Runs one verb of `trace`.
@@ -36,6 +37,7 @@ pub(crate) fn capture(session: &Session, verb: CaptureVerb) -> Result<(), CliErr
             let request = view::CaptureRequest { node, exit, count, snap_bytes: snap };
             session.make::<CaptureStart>(Fields(request), standing)
         }
+        CaptureVerb::Live(args) => live::run(session, &args),
         CaptureVerb::Stop => session.make::<CaptureStop>(Nothing, standing),
         CaptureVerb::Save { file } => {
             let pcap = client.make_bytes::<CapturePcap>(Nothing)?;

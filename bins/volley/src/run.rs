@@ -13,13 +13,14 @@ use crate::qos::QosVerb;
 use crate::session::{Session, usage};
 use crate::show::Wanted;
 use crate::{
-    complete, config, docker, doctor, events, exec, mac, manual, observe, ovs, ping, shell, watch,
+    complete, config, docker, doctor, events, exec, extcap, mac, manual, observe, ovs, ping, shell,
+    top, watch,
 };
 
 /// Runs what the command line says.
 pub(crate) fn start(matches: &ArgMatches) -> Result<(), CliError> {
     let global = cli::Global::from_arg_matches(matches).map_err(usage)?;
-    let client = Client::new(&global.socket)?;
+    let client = Client::of(&global)?;
     let output = Output { json: global.json, style: style_of_stdout() };
     let session = Session { client, output };
     let outcome = match matches.subcommand() {
@@ -70,7 +71,9 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Ping(args)) => ping::ping(session, &args),
         Some(Noun::Traceroute(args)) => ping::traceroute(session, &args),
         Some(Noun::Events(which)) => events::run(session, &which),
+        Some(Noun::Top(args)) => top::run(session, &args),
         Some(Noun::Exec { file }) => exec::run(session, &file, run),
+        Some(Noun::Extcap(args)) => extcap::run(session, &args),
         Some(Noun::Completion { shell }) => complete::script(session.output, shell),
         Some(Noun::Complete { words }) => {
             complete::print(session.output, &cli.global.socket, &words)

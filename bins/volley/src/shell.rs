@@ -21,7 +21,7 @@ pub(crate) fn run(session: &Session, run: Run) -> Result<(), CliError> {
     // As other shells do: what is common to all, then a list of them.
     let config = Config::builder().completion_type(CompletionType::List).build();
     let mut editor: Editor<Grammar, _> = Editor::with_config(config).map_err(broken)?;
-    let asked = Asked::at(session.client.socket());
+    let asked = Asked::by(&session.client);
     editor.set_helper(Some(Grammar { command: cli::command(), asked }));
     let history = history_file();
     if let Some(file) = &history {

@@ -99,6 +99,9 @@ pub trait Engine: view::RouterShows {
     /// Writes what was captured as a pcap file: on another thread, if it is much.
     fn capture_pcap(&self) -> Later<Vec<u8>>;
 
+    /// Hands out what was captured since the last time, once: on another thread, if it is much.
+    fn capture_take(&mut self) -> Later<view::Taken>;
+
     /// Captures no more; keeps what was captured.
     fn capture_stop(&mut self);
 

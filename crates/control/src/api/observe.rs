@@ -10,8 +10,8 @@ use super::verb::{Serve, served};
 use crate::control_loop::{Control, Handle};
 use crate::pace;
 use crate::view::{
-    All, Capture, CapturePcap, Fields, Nothing, Pcap, StationFill, StationFlush, StationsFill,
-    StationsFlush, Trace, TraceRequest, TraceStart, TraceStop,
+    All, Capture, CapturePcap, CaptureTake, Fields, Nothing, Pcap, StationFill, StationFlush,
+    StationsFill, StationsFlush, Trace, TraceRequest, TraceStart, TraceStop,
 };
 
 served! {
@@ -73,6 +73,13 @@ impl Serve for StationsFill {
         let fill = move |control: &mut Control, _| control.engine.stations_fill(&request);
         let fill = handle.call(fill).await??;
         Ok(Json(aside(fill).await??).into_response())
+    }
+}
+
+impl Serve for CaptureTake {
+    async fn serve(handle: Handle, _: Nothing) -> Result<Response, Refusal> {
+        let take = handle.call(|control, _| control.engine.capture_take()).await?;
+        aside(move || Json(take()).into_response()).await
     }
 }
 

@@ -35,6 +35,28 @@ pub struct Capture {
     pub captured: u32,
 }
 
+/// Packets that are handed out once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Taken {
+    /// Whether more may come.
+    pub running: bool,
+    /// The packets, oldest first.
+    pub packets: Vec<TakenPacket>,
+}
+
+/// A packet that was captured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TakenPacket {
+    /// When, in nanoseconds since 1970-01-01 UTC.
+    pub unix_ns: u64,
+    /// Port that it came in by; absent where it came from the router itself, or its port is gone.
+    pub port: Option<String>,
+    /// Its length in bytes.
+    pub bytes: u32,
+    /// What is kept of it, in hexadecimal.
+    pub hex: String,
+}
+
 impl View for Capture {
     view!("capture show", "/v1/capture", All => Self, "The state of the capture");
     const TAG: &'static str = "observe";

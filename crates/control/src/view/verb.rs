@@ -19,7 +19,7 @@ use super::query::query;
 use super::{
     Applied, Bulk, Capture, CaptureRequest, Checked, ConfigText, Diff, EditText, EventStream,
     EventsAsked, PingLine, PingRequest, Right, RollbackTo, RouteFlush, RouteLoad, RouteRange,
-    Saved, StationCount, StationFill, StationFlush, Trace, TraceRequest, TracerouteLine,
+    Saved, StationCount, StationFill, StationFlush, Taken, Trace, TraceRequest, TracerouteLine,
     TracerouteRequest,
 };
 
@@ -104,6 +104,8 @@ macro_rules! every_verb {
                 "Captures the next packets at a node's exit.", "Capturing.";
             CaptureStop: Post Change "/v1/capture/stop", "observe", Nothing => Capture,
                 "Ends a capture.", "How it stands.";
+            CaptureTake: Post Change "/v1/capture/take", "observe", Nothing => Taken,
+                "Hands out what was captured since the last time, and makes room for as many more: so a capture goes on for as long as somebody asks.", "The packets.";
             StationsFlush: Post Change "/v1/stations/flush", "observe", Fields<StationFlush> => StationCount,
                 "Forgets learned stations.", "How many went.";
             StationsFill: Post Change "/v1/stations/fill", "observe", Fields<StationFill> => StationCount,

@@ -207,6 +207,11 @@ impl Engine for FakeRouter {
         Box::new(move || file)
     }
 
+    fn capture_take(&mut self) -> Later<view::Taken> {
+        let running = self.capture.running;
+        Box::new(move || view::Taken { running, packets: Vec::new() })
+    }
+
     fn capture_stop(&mut self) {
         self.capture.running = false;
     }

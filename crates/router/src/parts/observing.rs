@@ -113,6 +113,12 @@ impl Observing {
         tell_all(dataplane, || Mail::StopCaptures);
     }
 
+    /// What was captured since the last time, which makes room for more.
+    pub(crate) fn take_captured(&mut self) -> Vec<Arc<Captured>> {
+        self.collect();
+        std::mem::take(&mut self.capturing.copies)
+    }
+
     /// Takes in what the workers have seen since.
     fn collect(&mut self) {
         for (worker, channel) in self.trace.iter().flatten().enumerate() {

@@ -130,6 +130,10 @@ impl Engine for Router {
         Box::new(self.captured_pcap())
     }
 
+    fn capture_take(&mut self) -> Later<view::Taken> {
+        Box::new(self.take_captured())
+    }
+
     fn capture_stop(&mut self) {
         self.parts.observing.stop_capture(&self.core.dataplane);
     }

@@ -9,7 +9,7 @@ use control::engine::EngineError;
 use control::view;
 use graph::{Layout, TraceRecord, TraceRequest, tsc_hz};
 use nodes::tables::Setup;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::describe;
@@ -165,23 +165,58 @@ impl Router {
         }
     }
 
+    pub(super) fn take_captured(&mut self) -> impl FnOnce() -> view::Taken + Send + 'static {
+        let time = Time::now();
+        let running = self.parts.observing.is_capturing();
+        let copies = self.parts.observing.take_captured();
+        let named = copies.iter().map(|copy| copy.rx).collect::<BTreeSet<u16>>().into_iter();
+        let named = named.filter_map(|id| Some((id, self.core.port_of(id)?.0.to_string())));
+        let names: HashMap<u16, String> = named.collect();
+        move || {
+            let packets = copies.iter().map(|copy| view::TakenPacket {
+                unix_ns: time.of(copy.tsc),
+                port: names.get(&copy.rx).cloned(),
+                bytes: copy.length as u32,
+                hex: hex(&copy.bytes),
+            });
+            view::Taken { running, packets: packets.collect() }
+        }
+    }
+
     pub(super) fn captured_pcap(&self) -> impl FnOnce() -> Vec<u8> + Send + 'static {
-        let (now, now_tsc) = (SystemTime::now(), graph::tsc());
-        let now_ns = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as u64;
-        let ns_per_cycle = 1e9 / tsc_hz() as f64;
+        let time = Time::now();
         let copies = self.parts.observing.capturing.copies.clone();
         move || {
             let write = || -> Result<Vec<u8>, wire::Error> {
                 let mut writer = Writer::new(Vec::new(), LINK_ETHERNET)?;
                 for copy in &copies {
-                    let age_ns = (now_tsc.saturating_sub(copy.tsc) as f64 * ns_per_cycle) as u64;
-                    writer.write_part(now_ns - age_ns, &copy.bytes, copy.length as u32)?;
+                    writer.write_part(time.of(copy.tsc), &copy.bytes, copy.length as u32)?;
                 }
                 writer.finish()
             };
             // Writing into memory cannot fail.
             write().unwrap_or_default()
         }
+    }
+}
+
+/// The wall clock, by the time-stamp counter.
+struct Time {
+    unix_ns: u64,
+    tsc: u64,
+}
+
+impl Time {
+    fn now() -> Self {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { unix_ns: unix.as_nanos() as u64, tsc: graph::tsc() }
+    }
+
+    /// When that was, in nanoseconds.
+    fn of(&self, tsc: u64) -> u64 {
+        let ns_per_cycle = 1e9 / tsc_hz() as f64;
+        let age_ns = (self.tsc.saturating_sub(tsc) as f64 * ns_per_cycle) as u64;
+        self.unix_ns.saturating_sub(age_ns)
     }
 }
 
