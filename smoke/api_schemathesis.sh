@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests the API against its own OpenAPI document with schemathesis (kept in target/venv).
+# Holds the API's document against OpenAPI 3.1 with a validator, and the API against the document with schemathesis (both kept in target/venv).
 # usage: smoke/api_schemathesis.sh [SOCKET]; without a socket, a router without workers is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -12,9 +12,9 @@ cleanup() {
 trap cleanup EXIT
 
 venv=target/venv
-[ -x $venv/bin/schemathesis ] || {
+[ -x $venv/bin/schemathesis ] && $venv/bin/python -c 'import openapi_spec_validator' 2>/dev/null || {
     python3 -m venv $venv
-    $venv/bin/pip install --quiet 'schemathesis>=4,<5'
+    $venv/bin/python -m pip install --quiet 'schemathesis>=4,<5' 'openapi-spec-validator>=0.7,<0.8'
 }
 
 socket=${1:-}
@@ -34,5 +34,16 @@ for _ in $(seq 100); do [ -S "$socket" ] && break; sleep 0.1; done
 exec 3< <(exec python3 smoke/tcp_to_unix.py "$socket")
 pids+=($!)
 read -r port <&3
+curl -sf --unix-socket "$socket" http://localhost/openapi.json >"$work/openapi.json"
+$venv/bin/python - "$work/openapi.json" <<'END'
+import copy, json, sys
+from openapi_spec_validator import OpenAPIV31SpecValidator as Validator
+document = json.load(open(sys.argv[1]))
+for wrong in Validator(document).iter_errors():
+    sys.exit(f"the document is not OpenAPI 3.1: {wrong}")
+# It does find what is wrong: two operations of one name.
+document["paths"]["/v1/ports"]["get"]["operationId"] = "nodes"
+assert list(Validator(copy.deepcopy(document)).iter_errors()), "the validator takes everything"
+END
 $venv/bin/schemathesis --config-file smoke/schemathesis.toml run \
     "http://127.0.0.1:$port/openapi.json" "${@:2}"
