@@ -1,13 +1,16 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build packages image demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick study-docs graph map yang site site-check doc clean
+.PHONY: help setup setup-tests build packages image demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick study-docs graph map yang site site-check doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## Installs what Debian lacks to build and test (root or sudo)
+setup: ## Installs what Debian lacks to build and run it (root or sudo); starts and enables no service
 	scripts/setup
+
+setup-tests: ## The same, and what testing it takes: some 300 packages
+	scripts/setup tests
 
 build: ## Builds volleyd, volley and volley-lab, optimised, into target/release
 	cargo build --release --bins

@@ -2,7 +2,7 @@
 # What bash, zsh, fish and our own shell offer, typed at real terminals: commands cut short, names that the running
 # router has, files where files belong, and nothing where there is no router.
 . "$(dirname "$0")/lib.sh"
-for shell in zsh fish; do command -v $shell >/dev/null || skip "no $shell: run make setup"; done
+for shell in zsh fish; do command -v $shell >/dev/null || skip "no $shell: run make setup-tests"; done
 cat >"$work/router.toml" <<END
 [workers]
 count = 1

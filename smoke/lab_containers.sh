@@ -3,7 +3,7 @@
 # its QoS table; and nothing is left behind, whenever the lab is interrupted or killed.
 # Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
-command -v dockerd >/dev/null && command -v docker >/dev/null || skip "there is no Docker engine: make setup"
+command -v dockerd >/dev/null && command -v docker >/dev/null || skip "there is no Docker engine: make setup-tests"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 cat >"$work/ends.toml" <<'END'
 name = "ends"

@@ -4,7 +4,7 @@
 # the lab is interrupted or killed. (Over vhost-user: lab_scenarios.sh has the lab's, vm_vhost.sh restarts of either side.)
 # Two: two emulated machines leave little of two cores for others.
 . "$(dirname "$0")/lib.sh"
-command -v qemu-system-x86_64 >/dev/null || skip "qemu-system-x86_64 is missing: make setup"
+command -v qemu-system-x86_64 >/dev/null || skip "qemu-system-x86_64 is missing: make setup-tests"
 VOLLEY_GUEST_KERNEL=$("$root/scripts/guest-kernel" 2>"$work/kernel.log") || skip "there is no kernel for the guests: $(tail -n 1 "$work/kernel.log")"
 export VOLLEY_GUEST_KERNEL VOLLEY_GUEST_ACCEL=tcg XDG_CACHE_HOME=$work TMPDIR=$work
 cat >"$work/vms.toml" <<'END'

@@ -6,7 +6,7 @@
 # Two: two emulated machines beside the router leave little of two cores for others.
 . "$(dirname "$0")/lib.sh"
 . "$root/smoke/guest.bash"
-for program in busybox iperf3; do command -v $program >/dev/null || skip "$program is missing: make setup"; done
+for program in busybox iperf3; do command -v $program >/dev/null || skip "$program is missing: make setup-tests"; done
 
 guest_programs bash mount mkdir insmod stty sleep busybox iperf3
 for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net; do
