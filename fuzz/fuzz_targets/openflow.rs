@@ -6,7 +6,7 @@
 //! ```
 #![no_main]
 
-use flow::Verdict;
+use flow::{Snapshot, Verdict};
 use libfuzzer_sys::fuzz_target;
 use openflow::message::PortStats;
 use openflow::{PortNumber, Request, Version};
@@ -19,7 +19,7 @@ impl World for Nowhere {
         None
     }
 
-    fn send(&mut self, _: &[u8], _: PortNumber, _: &Verdict) {}
+    fn send(&mut self, _: &[u8], _: PortNumber, _: &Verdict, _: &Snapshot) {}
 }
 
 fuzz_target!(|bytes: &[u8]| {

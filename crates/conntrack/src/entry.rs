@@ -102,6 +102,16 @@ impl Entry {
         self.put(MARK, u64::from(mark));
     }
 
+    pub(crate) fn label(&self, status: Status) -> Option<u128> {
+        let label = u128::from(self.word(LABEL)) << 64 | u128::from(self.word(LABEL + 1));
+        self.is_still(status).then_some(label)
+    }
+
+    pub(crate) fn set_label(&self, label: u128) {
+        self.put(LABEL, (label >> 64) as u64);
+        self.put(LABEL + 1, label as u64);
+    }
+
     /// Writes an entry that is nobody's, whom its status gives it to then.
     pub(crate) fn write(
         &self,

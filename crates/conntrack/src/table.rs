@@ -73,6 +73,14 @@ pub struct Found {
     pub status: Status,
 }
 
+impl Found {
+    /// The same, of a packet that goes the other way.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { direction: self.direction.other(), ..self }
+    }
+}
+
 /// What a connection hangs on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parent {
@@ -187,6 +195,18 @@ impl Table {
         }
     }
 
+    /// A connection's label: 128 bits more of whoever looks.
+    pub fn label(&self, found: &Found) -> Option<u128> {
+        self.entries.get(found.slot)?.label(found.status)
+    }
+
+    /// Gives a connection a label.
+    pub fn set_label(&self, found: &Found, label: u128) {
+        if let Some(entry) = self.entries.get(found.slot) {
+            entry.set_label(label);
+        }
+    }
+
     /// Takes a packet of a connection in.
     #[inline]
     pub fn advance(
@@ -269,13 +289,7 @@ impl Table {
         parent: Option<Parent>,
         now_s: u32,
     ) -> Result<Found, Refused> {
-        let tcp = match (original.protocol(), seen) {
-            (protocol::TCP, Seen::Tcp(flags)) => {
-                tcp::begin(flags, timeouts.tcp_loose).ok_or(Refused::Invalid)?
-            }
-            (protocol::ICMP4 | protocol::ICMP6, Seen::Other) => return Err(Refused::Invalid),
-            _ => TcpState::None,
-        };
+        let tcp = timeouts.begin(original.protocol(), seen).ok_or(Refused::Invalid)?;
         let mut status = Status::new(Kind::Connection, tcp, 0);
         if original.inverse() != *reply {
             status = status.translated();

@@ -1,7 +1,8 @@
 //! For how long connections are kept that nothing is heard of.
 
+use crate::packet::Seen;
 use crate::status::Status;
-use crate::tcp::TcpState;
+use crate::tcp::{self, TcpState};
 use wire::ip::protocol;
 
 /// Seconds, by protocol and state. The defaults are those of Linux's nf_conntrack.
@@ -59,6 +60,22 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
+    /// Whether a packet may be the first of a connection.
+    #[inline]
+    pub fn begins(&self, protocol: u8, seen: Seen) -> bool {
+        self.begin(protocol, seen).is_some()
+    }
+
+    /// Where a connection stands that a packet begins; none if it begins none.
+    #[inline]
+    pub(crate) fn begin(&self, protocol: u8, seen: Seen) -> Option<TcpState> {
+        match (protocol, seen) {
+            (protocol::TCP, Seen::Tcp(flags)) => tcp::begin(flags, self.tcp_loose),
+            (protocol::ICMP4 | protocol::ICMP6, Seen::Other) => None,
+            _ => Some(TcpState::None),
+        }
+    }
+
     /// Seconds for a connection of a protocol that stands so.
     #[inline]
     pub(crate) fn of(&self, protocol: u8, status: Status) -> u32 {

@@ -12,13 +12,17 @@
 
 use crate::flow::Counters;
 use crate::key::{Key, Sparse, hash_under};
-use crate::steps::Verdict;
+use crate::steps::{Step, Verdict};
+use crate::track::{Frozen, Tracked};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 /// Places of the exact table.
 const PLACES: usize = 1 << 14;
+
+/// Ways on which packets begin again, at most.
+const MOST_FROZEN: usize = 1 << 14;
 
 /// See the module.
 #[derive(Debug)]
@@ -32,6 +36,11 @@ pub struct Cache {
     most: usize,
     /// Of which snapshot all this is.
     generation: u64,
+    /// What packets take along that begin again, by number, from 1 on; and the numbers.
+    frozen: Vec<Arc<Frozen>>,
+    numbers: HashMap<Arc<Frozen>, u32>,
+    /// How many numbers are nobody's any more: none is given twice.
+    spent: u32,
     /// Those with packets that nobody counted yet.
     dirty: Vec<u32>,
     /// Megaflows that there ever were.
@@ -105,6 +114,9 @@ impl Cache {
             hand: 0,
             most: most.clamp(1, 1 << PLACE_BITS),
             generation: 0,
+            frozen: Vec::new(),
+            numbers: HashMap::new(),
+            spent: 0,
             dirty: Vec::new(),
             made: 0,
             since_order: 0,
@@ -142,6 +154,34 @@ impl Cache {
         self.masks.clear();
         self.flows.clear();
         self.free.clear();
+        self.spent = self.spent.wrapping_add(self.frozen.len() as u32);
+        self.frozen.clear();
+        self.numbers.clear();
+    }
+
+    /// What a number stands for.
+    #[inline]
+    pub fn frozen(&self, number: u32) -> Option<&Arc<Frozen>> {
+        self.frozen.get(number.wrapping_sub(self.spent).checked_sub(1)? as usize)
+    }
+
+    /// Makes a key that of a packet that begins again; false where nobody knows that number any
+    /// more.
+    #[inline]
+    pub fn begin_again(&self, number: u32, tracked: &Tracked, key: &mut Key) -> bool {
+        let frozen = self.frozen(number);
+        frozen.map(|frozen| key.begin_again(frozen, number, tracked)).is_some()
+    }
+
+    /// The number of what a packet takes along: the same for the same.
+    fn number(&mut self, frozen: &Arc<Frozen>) -> u32 {
+        if let Some(number) = self.numbers.get(frozen) {
+            return *number;
+        }
+        self.frozen.push(Arc::clone(frozen));
+        let number = self.spent.wrapping_add(self.frozen.len() as u32);
+        self.numbers.insert(Arc::clone(frozen), number);
+        number
     }
 
     /// The megaflow of a packet.
@@ -193,8 +233,18 @@ impl Cache {
     }
 
     /// Remembers what a packet came to.
-    pub fn insert(&mut self, key: &Key, verdict: Arc<Verdict>, now_ns: u64) -> Found {
+    pub fn insert(&mut self, key: &Key, mut verdict: Verdict, now_ns: u64) -> Found {
         self.hits[2] += 1;
+        if self.frozen.len() >= self.most.min(MOST_FROZEN) {
+            // Ways that nobody goes any more are not told from others: all are found anew.
+            self.begin(self.generation, now_ns);
+        }
+        for step in &mut verdict.steps {
+            if let Step::Recirculate(number, frozen) = step {
+                *number = self.number(frozen);
+            }
+        }
+        let verdict = Arc::new(verdict);
         let words = verdict.mask.sparse();
         let at = self.masks.iter().position(|mask| *mask.words == *words);
         let words: Arc<[(u8, u64)]> = match at {

@@ -29,12 +29,18 @@ fn word(frame: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]))
 }
 
-fn layers(frame: &[u8]) -> Option<Layers> {
+/// What a frame has behind its tags, and where.
+pub fn network_of(frame: &[u8]) -> Option<(u16, usize)> {
     let (mut kind, mut network) = (word(frame, 12)?, 14);
     // Tags that came and those that were pushed.
     while matches!(kind, 0x8100 | 0x88a8) && network < 14 + 4 * MOST_TAGS {
         (kind, network) = (word(frame, network + 2)?, network + 4);
     }
+    Some((kind, network))
+}
+
+fn layers(frame: &[u8]) -> Option<Layers> {
+    let (kind, network) = network_of(frame)?;
     let packet = frame.get(network..)?;
     let mut end = frame.len();
     let transport = match kind {

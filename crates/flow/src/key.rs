@@ -44,11 +44,13 @@ impl Key {
         words.map(|(word, bits)| (word as u8, *bits)).collect()
     }
 
-    /// A number of what the packet itself is: equal for equal packets.
+    /// A number of what the packet itself is, and where it begins again: equal for equal packets.
     #[inline]
     pub fn hash_of_packet(&self) -> u64 {
         let words = &self.words[FIRST_OF_PACKET..];
-        words.iter().fold(0x9e37_79b9_7f4a_7c15, |hash, word| mix(hash, *word))
+        // The number of its way, and what tracking said of it.
+        let start = 0x9e37_79b9_7f4a_7c15 ^ self.words[16] ^ self.words[18].rotate_left(40);
+        words.iter().fold(start, |hash, word| mix(hash, *word))
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Snapshot {
     pub fragments: Fragments,
     /// Whether packets that no flow matches go to controllers: of 1.0.
     pub misses_go_to_controllers: bool,
+    /// Whether there has been something that asks for connection tracking.
+    pub tracks: bool,
 }
 
 impl Snapshot {

@@ -2,6 +2,7 @@
 
 use crate::flow::Counters;
 use crate::key::Key;
+use crate::track::{Frozen, Track};
 use openflow::message::FlowMod;
 use openflow::{Field, Match, PortNumber};
 use std::sync::Arc;
@@ -25,6 +26,15 @@ pub enum Step {
     Meter(u32),
     /// Somebody is told.
     Tell(Arc<Told>),
+    /// The packet passes connection tracking.
+    Track(Arc<Track>),
+    /// A copy of it begins again in a table, as what it is by now and with what tracking said of
+    /// it. The number is who remembers's.
+    Recirculate(u32, Arc<Frozen>),
+    /// A copy does what follows, until the end of that; it goes on so many steps behind this one.
+    Fork(usize),
+    /// Here what a copy does ends.
+    End,
 }
 
 /// What the control side is told.

@@ -115,6 +115,8 @@ struct Translation<'s> {
     is_told: bool,
     /// What was found, where somebody asks.
     trail: Option<&'s mut Vec<Looked>>,
+    /// How often it has begun again.
+    times: u8,
 }
 
 impl<'s> Translation<'s> {
@@ -123,11 +125,16 @@ impl<'s> Translation<'s> {
         for field in [Field::InPort, Field::RecircId, Field::EthType, Field::IpFrag] {
             mask.set(field, field.ones(), field.ones());
         }
+        let mut written = Key::default();
+        // What has not been tracked comes without these.
+        for field in [Field::CtState, Field::CtZone, Field::CtMark, Field::CtLabel] {
+            written.set(field, field.ones(), field.ones());
+        }
         Self {
             snapshot,
             key,
             mask,
-            written: Key::default(),
+            written,
             steps: Vec::new(),
             counters: Vec::new(),
             stack: Vec::new(),
@@ -145,6 +152,7 @@ impl<'s> Translation<'s> {
             is_cut: false,
             is_told: false,
             trail: None,
+            times: 0,
         }
     }
 
@@ -157,7 +165,16 @@ impl<'s> Translation<'s> {
     fn verdict(mut self) -> Verdict {
         // What is set behind the last copy that leaves is set for nobody.
         let leaves = |step: &Step| {
-            matches!(step, Step::Output(_) | Step::Normal | Step::Tell(_) | Step::Meter(_))
+            use Step as S;
+            matches!(
+                step,
+                S::Output(_)
+                    | S::Normal
+                    | S::Tell(_)
+                    | S::Meter(_)
+                    | S::Track(_)
+                    | S::Recirculate(..)
+            )
         };
         // What cannot be done whole is not done at all.
         let end = match self.is_cut {
@@ -321,12 +338,6 @@ impl<'s> Translation<'s> {
             return;
         }
         let set = std::mem::take(&mut self.set);
-        // What leads nowhere is not begun.
-        let leads =
-            |it: &Action| matches!(it, Action::Group(_) | Action::Output(_) | Action::OutputReg(_));
-        if !set.iter().any(leads) {
-            return;
-        }
         let place = |action: &Action| match action {
             Action::PopVlan(_) => 0,
             Action::PushVlan(_) => 1,
@@ -334,15 +345,16 @@ impl<'s> Translation<'s> {
             Action::SetQueue(_) => 4,
             Action::Group(_) => 5,
             Action::Output(_) | Action::OutputReg(_) => 6,
+            // As in Open vSwitch: where nothing else leads on.
+            Action::Resubmit(_) => 7,
+            Action::Ct(_) => 8,
             _ => 3,
         };
-        let has_group = set.iter().any(|action| matches!(action, Action::Group(_)));
+        // What leads nowhere is not begun; of what leads on, the first in this order does: a group
+        // takes the output's place.
+        let Some(end) = set.iter().map(place).filter(|place| *place >= 5).min() else { return };
         self.reason = reason::ACTION_SET;
-        for wanted in 0..7 {
-            // A group takes the output's place.
-            if wanted == 6 && has_group {
-                break;
-            }
+        for wanted in 0..=end {
             for action in set.iter().filter(|action| place(action) == wanted) {
                 if !self.is_over && !self.is_ended {
                     action.run(self);
@@ -374,7 +386,10 @@ impl<'s> Translation<'s> {
         let changes: Vec<Step> = self.steps[start..].to_vec();
         // What is set back to what came is as it came again.
         self.written = written;
-        self.undo(&key, &changes, &tags);
+        match changes.iter().any(track::translates) {
+            true => self.fork(start),
+            false => self.undo(&key, &changes, &tags),
+        }
         self.queue(queue);
         (self.stack, self.set, self.tags, self.is_over) = (stack, set, tags, self.is_cut);
         // Registers are as they were; what came in them did not change.
@@ -493,9 +508,14 @@ impl Machine for Translation<'_> {
     fn controller(&mut self, max_len: u16, controller: u16, reason: u8) {
         let mut metadata = Match::any();
         metadata.set(Field::InPort, self.key.get(Field::InPort), Field::InPort.ones());
-        let beside = [Field::Metadata, Field::TunId, Field::PktMark];
+        let beside = [Field::Metadata, Field::TunId, Field::PktMark].into_iter().chain([
+            Field::CtState,
+            Field::CtZone,
+            Field::CtMark,
+            Field::CtLabel,
+        ]);
         let registers = (0..16).filter_map(Field::register);
-        for field in beside.into_iter().chain(registers) {
+        for field in beside.chain(registers) {
             let value = self.key.get(field);
             if value != 0 {
                 metadata.set(field, value, field.ones());
@@ -662,8 +682,8 @@ impl Machine for Translation<'_> {
         self.put(Step::Tell(Arc::new(Told::Learned(added))));
     }
 
-    fn track(&mut self, _: &Ct) {
-        self.cut();
+    fn track(&mut self, ct: &Ct) {
+        self.track_as(ct);
     }
 
     fn untrack(&mut self) {
@@ -714,6 +734,10 @@ impl Machine for Translation<'_> {
         self.is_over = true;
     }
 }
+
+mod track;
+
+pub use track::translate_again;
 
 #[cfg(test)]
 mod tests;

@@ -255,8 +255,8 @@ fn decode_value(field: Field, shift: u8, number: u128, bytes: u8) -> Result<u128
         return Ok(port.into());
     }
     let value = number >> shift;
-    // As in Open vSwitch, which keeps eight bits of it.
-    if field == Field::ArpOp && value > 0xff {
+    // As in Open vSwitch, which keeps eight bits of the one, and knows as many of the other.
+    if matches!(field, Field::ArpOp | Field::CtState) && value > 0xff {
         return Err(Fault::BadValue);
     }
     if value & !field.ones() != 0 || number & ones(shift.into()) != 0 {
@@ -371,7 +371,7 @@ pub(crate) mod tests {
                 };
                 let value = match field {
                     Field::VlanTci => value | 0x1000,
-                    Field::ArpOp => value & 0xff,
+                    Field::ArpOp | Field::CtState => value & 0xff,
                     // A later piece has no ports.
                     Field::IpFrag => value & 1,
                     _ => value,

@@ -2,12 +2,15 @@
 
 use crate::cleared::Cleared;
 use crate::devices::{Device, Devices};
+use crate::flow_connections::FlowConnections;
 use crate::interfaces::OpenPort;
 use crate::neighborhood::{Neighborhood, told_full};
 use crate::open_ports::OpenPorts;
+use crate::parts::nat::timeouts_of;
 use crate::routing::{LinkOf, Routes};
 use crate::vrf_numbers::VrfNumbers;
 use crate::world::Clock;
+use control::config::objects::connections::Connections;
 use control::config::objects::port::{Port, PortName};
 use control::engine::{ApplyError, EngineError};
 use dataplane::{Dataplane, PortQueues, Waiting};
@@ -20,6 +23,7 @@ use kernel::Waker;
 use nodes::tables::{EchoHeard, Injected, VrfId};
 use packet::Pool;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,6 +48,8 @@ pub(crate) struct Core {
     pub(crate) vrfs: VrfNumbers,
     pub(crate) neighborhood: Neighborhood,
     pub(crate) clock: Clock,
+    /// What flows know of connections.
+    pub(crate) flow_connections: Arc<FlowConnections>,
     /// Has the router looked after soon; may be called from any thread.
     pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
     /// What workers wake the kernel's twins with.
@@ -110,7 +116,11 @@ impl Core {
         waker: Waker,
         clock: Clock,
     ) -> Result<Self, fib::FibError> {
+        let limits = Connections::default();
+        let seed = clock.given_chance().unwrap_or_else(|| RandomState::new().hash_one("flows"));
+        let known = FlowConnections::new(limits.max as usize, timeouts_of(&limits), seed);
         Ok(Self {
+            flow_connections: Arc::new(known),
             routing: Routes::new(&dataplane)?,
             local: dataplane.take_local_worker(),
             dataplane,

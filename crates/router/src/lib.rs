@@ -25,6 +25,7 @@ mod core;
 mod counters;
 mod devices;
 mod drawn;
+mod flow_connections;
 mod interfaces;
 mod left;
 mod memory_port;

@@ -114,6 +114,7 @@ pub struct World {
 }
 
 /// The control thread's clock.
+#[derive(Clone)]
 pub(crate) enum Clock {
     /// The machine's, since the router started.
     Machine(Instant),

@@ -1,7 +1,7 @@
 //! What a controller says is done, and answered.
 
 use crate::bridge::{Bridge, World};
-use crate::check::LAST_TABLE;
+use crate::check::{LAST_TABLE, tracks};
 use crate::connection::Connection;
 use flow::{Fragments, Key, extract, translate_actions};
 use openflow::message::{
@@ -187,6 +187,7 @@ impl Bridge {
             return Err(Fault::BufferUnknown);
         }
         self.check_of_any(&wanted.actions)?;
+        self.snapshot.tracks |= tracks(&wanted.actions);
         let mut key = Key::default();
         extract(&wanted.data, wanted.in_port, &mut key);
         for &(field, value, mask) in wanted.matching.fields() {
@@ -195,7 +196,7 @@ impl Bridge {
             }
         }
         let verdict = translate_actions(&self.snapshot, &key, &wanted.actions);
-        world.send(&wanted.data, wanted.in_port, &verdict);
+        world.send(&wanted.data, wanted.in_port, &verdict, &self.snapshot);
         Ok(())
     }
 }

@@ -16,8 +16,9 @@ pub const MOST_FLOWS: usize = 1_000_000;
 pub trait World {
     /// What a port counted. Its number and age are the bridge's to say.
     fn port_stats(&self, port: PortNumber) -> Option<PortStats>;
-    /// Does to a packet what was decided.
-    fn send(&mut self, frame: &[u8], in_port: PortNumber, verdict: &Verdict);
+    /// Does to a packet what was decided, by tables that are asked again where it passes connection
+    /// tracking.
+    fn send(&mut self, frame: &[u8], in_port: PortNumber, verdict: &Verdict, tables: &Snapshot);
 }
 
 /// See the module.
@@ -94,6 +95,11 @@ impl Bridge {
             snapshot.table_mut(0).flows.insert(Arc::new(usual_flow(0)));
         }
         snapshot
+    }
+
+    /// Whether there has been something that asks for connection tracking.
+    pub fn tracks(&self) -> bool {
+        self.snapshot.tracks
     }
 
     /// The generation of the newest master.

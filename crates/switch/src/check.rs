@@ -1,8 +1,9 @@
 //! Whether a flow can be what it says.
 
 use crate::bridge::Bridge;
-use openflow::action::Stack;
-use openflow::{Action, Fault, Field, Match, Needs, Version};
+use openflow::action::ct::Zone;
+use openflow::action::{Ct, Stack};
+use openflow::{Action, Fault, Field, Match, Nat, Needs, Version};
 
 impl Bridge {
     /// Looks at what a flow does: whether its packets have what is changed, and whether all that it
@@ -125,13 +126,64 @@ impl Bridge {
                 let mut inner = kind.clone();
                 it.actions.iter().try_for_each(|action| self.check_one(table, &mut inner, action))
             }
+            Action::Ct(it) => check_ct(kind, it),
+            // It is done inside of `ct` alone.
+            Action::Translate(_) => Err(Fault::BadSetArgument),
             // What is not done here is refused, not forgotten.
-            Action::Ct(_) | Action::Translate(_) | Action::Mpls(_) | Action::FinTimeout(_) => {
-                Err(Fault::BadActionType)
-            }
+            Action::Mpls(_) | Action::FinTimeout(_) => Err(Fault::BadActionType),
             _ => Ok(()),
         }
     }
+}
+
+/// Flags of `ct`: the connection is remembered, against its direction as well.
+const COMMIT: u16 = 1;
+const FORCE: u16 = 2;
+
+/// Looks at connection tracking, and at what is done inside of it.
+fn check_ct(kind: &Kind, ct: &Ct) -> Result<(), Fault> {
+    // Connections that bring others (of FTP, say) are not looked for here.
+    if ct.flags & FORCE != 0 && ct.flags & COMMIT == 0 || ct.helper != 0 {
+        return Err(Fault::BadArgument);
+    }
+    for action in &ct.actions {
+        let is_of_connection = match action {
+            // What was translated is translated, without one to begin.
+            Action::Translate(it) if ct.flags & COMMIT == 0 && it.nat != Nat::default() => false,
+            Action::Translate(_) => true,
+            Action::SetField(it) => ct.flags & COMMIT != 0 && is_of_connection(it.field),
+            Action::MoveField(it) => ct.flags & COMMIT != 0 && is_of_connection(it.to.field),
+            _ => false,
+        };
+        if !is_of_connection {
+            return Err(Fault::BadArgument);
+        }
+    }
+    kind.check(Field::IpProto)?;
+    if let Zone::Field(sub) = ct.zone {
+        kind.check(sub.field)?;
+    }
+    ct.actions.iter().try_for_each(|action| match action {
+        Action::Translate(it) if it.nat.ip4.is_some() => kind.check(Field::IpSrc),
+        Action::Translate(it) if it.nat.ip6.is_some() => kind.check(Field::Ip6Src),
+        Action::MoveField(it) => kind.check(it.from.field),
+        _ => Ok(()),
+    })
+}
+
+/// What a connection has, not a packet.
+fn is_of_connection(field: Field) -> bool {
+    matches!(field, Field::CtMark | Field::CtLabel)
+}
+
+/// Whether packets pass connection tracking.
+pub(crate) fn tracks(actions: &[Action]) -> bool {
+    actions.iter().any(|action| match action {
+        Action::Ct(_) => true,
+        Action::WriteActions(it) => tracks(&it.actions),
+        Action::CloneActions(it) => tracks(&it.actions),
+        _ => false,
+    })
 }
 
 /// What is known of packets that actions are for.
@@ -172,8 +224,12 @@ impl Kind {
     }
 }
 
-/// What tunnels and connection tracking have: nothing that packets here leave with.
+/// What tunnels have is nothing that packets here leave with; connections are marked inside of
+/// `ct`.
 fn can_be_set(field: Field) -> Result<(), Fault> {
+    if is_of_connection(field) {
+        return Err(Fault::BadSetArgument);
+    }
     let is_beyond = matches!(
         field,
         Field::TunId
@@ -184,8 +240,6 @@ fn can_be_set(field: Field) -> Result<(), Fault> {
             | Field::TunFlags
             | Field::TunGbpId
             | Field::TunGbpFlags
-            | Field::CtMark
-            | Field::CtLabel
             | Field::MplsLabel
             | Field::MplsTc
             | Field::MplsTtl

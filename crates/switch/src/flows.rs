@@ -1,7 +1,7 @@
 //! Flows added, changed and removed.
 
 use crate::bridge::{Bridge, MOST_FLOWS};
-use crate::check::LAST_TABLE;
+use crate::check::{LAST_TABLE, tracks};
 use crate::connection::Event;
 use flow::Flow;
 use openflow::action::{Output, Program};
@@ -222,6 +222,7 @@ impl Bridge {
 
     /// Puts a flow in, in place of the one of its match and priority.
     fn put(&mut self, flow: Flow) {
+        self.snapshot.tracks |= tracks(&flow.program);
         let table = self.snapshot.table_mut(flow.table);
         let had = table.flows.remove(&flow.matching, flow.priority);
         let is_timed = |flow: &Flow| usize::from(flow.idle != 0 || flow.hard != 0);

@@ -1,6 +1,7 @@
 //! Groups added, changed and removed.
 
 use crate::bridge::Bridge;
+use crate::check::tracks;
 use crate::flows::{gone, leads_to_group};
 use flow::Group;
 use openflow::Fault;
@@ -53,6 +54,7 @@ impl Bridge {
             // A group that leads to itself drops what comes: that is found when something does.
             self.check_bucket(&bucket.actions)?;
         }
+        self.snapshot.tracks |= buckets.iter().any(|bucket| tracks(&bucket.actions));
         let group = Group::new(kind, buckets, had.map_or(now_ns, |had| had.created_ns));
         self.groups_mut().insert(number, Arc::new(group));
         Ok(())

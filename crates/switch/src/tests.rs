@@ -1,10 +1,10 @@
 //! Conversations with a bridge, in bytes.
 
 use crate::*;
-use flow::{Key, Step, Verdict, translate};
-use openflow::action::{Group, Output, SetField};
+use flow::{Key, Snapshot, Step, Verdict, translate};
+use openflow::action::{Ct, Group, Output, SetField, Translate, ct::Zone};
 use openflow::message::{self, Command, FlowMod, Kind, PortStats, flag};
-use openflow::{Action, Fault, Field, Match, PortNumber, Version, port};
+use openflow::{Action, Fault, Field, Match, Nat, PortNumber, Version, port};
 use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
@@ -29,7 +29,7 @@ impl World for Lab {
         })
     }
 
-    fn send(&mut self, frame: &[u8], _: PortNumber, verdict: &Verdict) {
+    fn send(&mut self, frame: &[u8], _: PortNumber, verdict: &Verdict, _: &Snapshot) {
         self.0.push((frame.to_vec(), verdict.steps.to_vec()));
     }
 }
@@ -128,14 +128,8 @@ fn what_cannot_be_is_refused_with_open_vswitchs_numbers() {
     let mut buffered = add(1, Match::any(), vec![]);
     buffered.buffer = 5;
     assert_eq!(refused(buffered), (1, 8));
-    let ct = openflow::action::Ct {
-        flags: 0,
-        zone: openflow::action::ct::Zone::Number(0),
-        table: None,
-        helper: 0,
-        actions: vec![],
-    };
-    assert_eq!(refused(add(1, Match::any(), vec![ct.into()])), (2, 0));
+    let fin = openflow::action::FinTimeout { idle: 1, hard: 1 };
+    assert_eq!(refused(add(1, Match::any(), vec![fin.into()])), (2, 0));
     let tunnel = SetField::whole(Field::TunId, 5);
     assert_eq!(refused(add(1, Match::any(), vec![tunnel.into()])), (2, 13));
     let mut overlap = add(1, Match::any(), vec![]);
@@ -407,4 +401,46 @@ fn any_bytes_are_answered_and_change_nothing_unsaid() {
         }
     }
     assert_eq!(Fault::ALL.len(), Fault::ALL.iter().collect::<std::collections::HashSet<_>>().len());
+}
+
+#[test]
+fn what_tracking_cannot_do_is_refused_as_open_vswitch_refuses_it() {
+    let v = Version::V13;
+    let ip = || Match::any().with(Field::EthType, 0x800);
+    let ct = |flags, helper, actions| {
+        Action::from(Ct { flags, zone: Zone::Number(1), table: Some(1), helper, actions })
+    };
+    let mark = || Action::from(SetField::whole(Field::CtMark, 1));
+    let nat =
+        |flags, ip4, ip6| Action::from(Translate { nat: Nat { flags, ip4, ip6, ports: None } });
+    let (four, six) = (Some((1, None)), Some((1, None)));
+    let (argument, inconsistent, set) = (Err((2, 5)), Err((2, 10)), Err((2, 15)));
+    let all = [
+        (ip(), ct(0, 0, vec![]), Ok(())),
+        (ip(), ct(1, 0, vec![mark(), nat(1, four, None)]), Ok(())),
+        (ip(), ct(3, 0, vec![]), Ok(())),
+        (ip(), ct(0, 0, vec![nat(0, None, None)]), Ok(())),
+        // Of what is no IP, against a direction without a connection, for a protocol's helper.
+        (Match::any(), ct(0, 0, vec![]), inconsistent),
+        (ip(), ct(2, 0, vec![]), argument),
+        (ip(), ct(1, 21, vec![]), argument),
+        // Nothing is remembered, so nothing is marked, and nobody looks like another.
+        (ip(), ct(0, 0, vec![mark()]), argument),
+        (ip(), ct(0, 0, vec![nat(1, four, None)]), argument),
+        (ip(), ct(1, 0, vec![nat(1, None, six)]), inconsistent),
+        (ip(), ct(1, 0, to(2)), argument),
+        (ip(), ct(1, 0, vec![SetField::whole(Field::Reg0, 1).into()]), argument),
+        // Outside of it.
+        (ip(), mark(), set),
+        (ip(), nat(1, four, None), set),
+    ];
+    for (at, (matching, action, wanted)) in all.into_iter().enumerate() {
+        let mut talk = Talk::new(v);
+        assert_eq!(
+            talk.mods(v, &add(1, matching, vec![action.clone()])),
+            wanted,
+            "{at} {action:?}"
+        );
+        assert_eq!(talk.bridge.tracks(), wanted.is_ok());
+    }
 }

@@ -1,4 +1,4 @@
-//! Connections that translations know.
+//! Connections that translations know, and flows.
 
 use super::answer::*;
 
@@ -24,7 +24,7 @@ pub struct ConnectionFilter {
 pub struct Connections {
     /// Those that match, shown or not.
     pub total: usize,
-    /// Entries that there is room for; 0 while nothing is translated.
+    /// Entries that there is room for; 0 while nothing is translated, and no flow tracks any.
     pub room: u64,
     /// Entries that are taken: connections, endpoints inside, packets in pieces.
     pub taken: u64,
@@ -41,8 +41,10 @@ pub struct Connections {
 /// A connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct Connection {
-    /// The translation that knows it.
+    /// The translation that knows it; empty of one that flows know.
     pub nat: String,
+    /// The zone, of one that flows know.
+    pub zone: Option<u16>,
     /// Its protocol.
     pub protocol: String,
     /// Who began it, with its port.
@@ -61,7 +63,7 @@ pub struct Connection {
 
 impl View for Connections {
     view!("show connections", "/v1/connections", ConnectionFilter => Self,
-        "Connections that translations know, and what they look like on the other side");
+        "Connections that translations and flows know, and what they look like on the other side");
     counters!("begun", "evicted", "refused");
     const METRICS: Option<Metrics<Self>> = Some((ONE, |shown, out| {
         if shown.room == 0 {
@@ -84,12 +86,13 @@ impl View for Connections {
     fn text(shown: &Self, style: Style) -> String {
         let Self { total, room, taken, evicted, refused, .. } = shown;
         let table = table!(&shown.connections, it => {
-            "nat": it.nat, "protocol": it.protocol, "source": it.source,
+            "nat": it.nat, "zone": it.zone.map_or_else(String::new, |zone| zone.to_string()),
+            "protocol": it.protocol, "source": it.source,
             "destination": it.destination, "as": it.seen_source, "reaches": it.seen_destination,
             "state": it.state, "expires s": it.expires_s,
         });
         let note = match room {
-            0 => "nothing is translated\n".to_owned(),
+            0 => "nothing is translated, and no flow tracks connections\n".to_owned(),
             _ => format!("{taken} of {room} entries taken, {evicted} evicted, {refused} refused\n"),
         };
         let list = table.render(style);
@@ -115,6 +118,7 @@ mod tests {
             refused: 3,
             connections: vec![Connection {
                 nat: "home".to_owned(),
+                zone: None,
                 protocol: "tcp".to_owned(),
                 source: "10.0.0.2:4000".to_owned(),
                 destination: "192.0.2.7:80".to_owned(),

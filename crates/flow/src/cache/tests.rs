@@ -87,7 +87,7 @@ proptest! {
             let fresh = translate(&snapshot, key);
             let found = cache.find(key);
             let found = found.unwrap_or_else(|| {
-                cache.insert(key, Arc::new(translate(&snapshot, key)), 5)
+                cache.insert(key, translate(&snapshot, key), 5)
             });
             let verdict = Arc::clone(cache.verdict(found).unwrap());
             prop_assert_eq!(&verdict.steps, &fresh.steps, "{:?}", key);
@@ -117,7 +117,7 @@ fn another_snapshot_begins_anew_and_counts_what_was() {
     let (mut cache, mut key) = (Cache::new(10), Key::default());
     key.set(Field::InPort, 1, u128::MAX);
     cache.follow(1, 0);
-    let found = cache.insert(&key, Arc::new(translate(&first, &key)), 0);
+    let found = cache.insert(&key, translate(&first, &key), 0);
     assert_eq!(cache.verdict(found).unwrap().sole_output(), Some(2));
     cache.count(found, 60);
     assert_eq!((cache.find(&key), counters.get()), (Some(found), (0, 0)));
@@ -127,4 +127,42 @@ fn another_snapshot_begins_anew_and_counts_what_was() {
     // A packet does not return by the port that it came by.
     assert_eq!(*translate(&second, &key).steps, []);
     assert_ne!(*translate(&first, &key).steps, [Step::Normal]);
+}
+
+#[test]
+fn ways_on_which_packets_begin_again_have_a_number_each_and_none_twice() {
+    let zone = openflow::action::ct::Zone::Number(1);
+    let leads = |table: u8, source: u8| {
+        let ct =
+            openflow::action::Ct { flags: 0, zone, table: Some(table), helper: 0, actions: vec![] };
+        let matching = Match::any().with(Field::EthSrc, source.into());
+        Flow::new(0, source.into(), matching, vec![ct.into()])
+    };
+    let it = snapshot(vec![leads(1, 1), leads(1, 2), leads(2, 3)]);
+    let mut cache = Cache::new(100);
+    let number = |cache: &mut Cache, source: u128| {
+        let mut key = Key::default();
+        key.set(Field::InPort, 1, u128::MAX);
+        key.set(Field::EthSrc, source, u128::MAX);
+        let found = cache.insert(&key, translate(&it, &key), 0);
+        match cache.verdict(found).unwrap().steps.last() {
+            Some(Step::Recirculate(number, _)) => *number,
+            other => panic!("{other:?}"),
+        }
+    };
+    cache.follow(1, 0);
+    let first = [1, 2, 3].map(|source| number(&mut cache, source));
+    assert_eq!(first, [1, 1, 2]);
+    assert!(cache.frozen(1) != cache.frozen(2) && cache.frozen(2).is_some());
+    cache.follow(2, 0);
+    assert!(first.iter().all(|number| cache.frozen(*number).is_none()));
+    assert_eq!(number(&mut cache, 3), 3);
+    // As many as there may be megaflows; then all are found anew.
+    let (mut cache, mut last) = (Cache::new(1), 0);
+    cache.follow(1, 0);
+    for source in [1, 3, 1, 3] {
+        let other = number(&mut cache, source);
+        assert!(other > last);
+        last = other;
+    }
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::extract::{extract, tests::udp};
 use crate::groups::Group;
 use crate::snapshot::PortEntry;
+use crate::track::Tracked;
 use openflow::action::{
     ClearActions, CloneActions, DecTtl, Enqueue, Exit, GotoTable, Meter, Output, Resubmit,
     SetField, SetQueue, SetVlan, WriteActions,
@@ -200,17 +201,85 @@ fn a_queue_is_that_of_what_is_sent_until_there_is_another() {
     );
 }
 
+/// `ct`, on in a table.
+fn ct(table: Option<u8>, actions: Vec<Action>) -> Action {
+    let zone = openflow::action::ct::Zone::Number(7);
+    Ct { flags: 1, zone, table, helper: 0, actions }.into()
+}
+
 #[test]
-fn a_packet_that_is_tracked_goes_no_further_and_that_is_told() {
-    let ct = Ct {
-        flags: 0,
-        zone: openflow::action::ct::Zone::Number(1),
-        table: Some(1),
-        helper: 0,
-        actions: vec![],
+fn a_packet_that_is_tracked_begins_again_with_what_tables_wrote_and_tracking_said() {
+    let mark = SetField { field: Field::CtMark, value: 5, mask: 0xff, is_load: false };
+    let reg = SetField::whole(Field::Reg1, 9);
+    let est = Match::any().with(Field::Reg1, 9).with(Field::CtMark, 5);
+    let mut inv = Match::any();
+    inv.set(Field::CtState, 0x10, 0x10);
+    let it = world(vec![
+        (0, 1, Match::any(), vec![reg.into(), ct(Some(3), vec![mark.into()]), to(2)]),
+        (3, 1, est.clone(), vec![to(3)]),
+        (3, 9, inv, vec![to(4)]),
+    ]);
+    let verdict = translate(&it, &packet());
+    let [Step::Track(track), Step::Recirculate(0, frozen), Step::Output(2)] = &*verdict.steps
+    else {
+        panic!("{:?}", verdict.steps)
     };
-    let verdict = translate(&world(vec![(0, 1, Match::any(), vec![ct.into(), to(2)])]), &packet());
-    assert!(verdict.is_cut && verdict.steps.is_empty());
+    assert_eq!((track.zone, track.commits, track.mark), (7, true, (5, 0xff)));
+    // What no packet brings decides nothing.
+    assert_eq!([16, 17, 18, 19, 8].map(|word| verdict.mask.words[word] & 0xff), [0xff, 0, 0, 0, 0]);
+    let again = |state: u8, mark: u32| {
+        let mut key = packet();
+        key.begin_again(frozen, 77, &Tracked { state, zone: 7, mark, label: 0 });
+        translate_again(&it, &key, frozen)
+    };
+    let verdict = again(0x22, 5);
+    assert_eq!(*verdict.steps, [Step::Output(3)]);
+    let seen = [Field::RecircId, Field::Reg1, Field::CtState, Field::CtMark];
+    assert_eq!(seen.map(|field| verdict.mask.get(field)), [0xffff_ffff, 0, 0x10, 0xffff_ffff]);
+    assert_eq!(*again(0x30, 5).steps, [Step::Output(4)]);
+    assert_eq!(*again(0x22, 6).steps, []);
+}
+
+#[test]
+fn a_table_that_tracks_its_own_packets_ends_somewhere() {
+    let it = world(vec![(0, 1, Match::any(), vec![ct(Some(0), vec![])])]);
+    let (mut key, mut verdict, mut times) = (packet(), translate(&it, &packet()), 0);
+    while let Some(Step::Recirculate(_, frozen)) = verdict.steps.last() {
+        let frozen = Arc::clone(frozen);
+        key.begin_again(&frozen, 1, &Tracked::default());
+        verdict = translate_again(&it, &key, &frozen);
+        times += 1;
+    }
+    assert_eq!((times, verdict.is_cut, verdict.steps.len()), (6, true, 0));
+}
+
+#[test]
+fn what_translates_inside_of_a_clone_is_done_to_a_copy() {
+    let nat = openflow::action::Translate { nat: openflow::Nat { flags: 1, ..Default::default() } };
+    let inside = vec![ct(None, vec![nat.into()]), to(2)];
+    let steps =
+        steps(vec![(0, 1, Match::any(), vec![CloneActions { actions: inside }.into(), to(3)])]);
+    let [Step::Fork(4), Step::Track(_), Step::Output(2), Step::End, Step::Output(3)] = &steps[..]
+    else {
+        panic!("{steps:?}")
+    };
+}
+
+#[test]
+fn an_action_set_without_an_output_ends_in_a_table_or_in_tracking() {
+    let resubmit = || Resubmit { port: None, table: Some(3) }.into();
+    let set = |actions: Vec<Action>| {
+        let it = vec![
+            (0, 1, Match::any(), vec![WriteActions { actions }.into()]),
+            (3, 1, Match::any(), vec![to(4)]),
+        ];
+        steps(it)
+    };
+    assert_eq!(set(vec![ct(None, vec![]), resubmit()]), [Step::Output(4)]);
+    assert_eq!(set(vec![resubmit(), to(2)]), [Step::Output(2)]);
+    let [Step::Track(_), Step::Recirculate(..)] = &set(vec![ct(Some(3), vec![])])[..] else {
+        panic!()
+    };
 }
 
 #[test]

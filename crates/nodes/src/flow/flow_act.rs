@@ -4,18 +4,23 @@
 //!  flow_input, flow_upcall ─▶ flow_act ┬▶ interface_output
 //!       ▲                              ├▶ ethernet_input, interface_input   the router's own
 //!       │                              ├▶ l2_learn, l2_forward              as an ordinary bridge
-//!       └──────────────────────────────┘ again: more copies than a call may make
+//!       └──────────────────────────────┘ again: copies of packets that have steps left
 //! ```
 //! The packet itself goes where the last step leads, copies where those before it do. Until it
-//! leaves, `tx` is the step that comes next.
+//! leaves, `tx` is the step that comes next. A packet that passes connection tracking begins again
+//! in a table: what that comes to is found, or worked out, here.
 
+use crate::flow::tracking::{Now, Untracked, track};
 use crate::l2::l2_forward::hand_in;
 use crate::tables::{
     BridgeId, FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, FlowTold, Interfaces, Punt,
     Setup, SlowPath, WorkerCounters, bridge_port,
 };
-use flow::{Found, MOST_GROWTH, Step, Verdict, push_vlan_into, write_field};
-use graph::{Context, Exits, Handed, Node, Published};
+use flow::{
+    Cache, Found, Key, MOST_GROWTH, Step, Track, Tracked, Verdict, ct_state, extract,
+    push_vlan_into, translate_again, write_field,
+};
+use graph::{Context, Exits, Handed, Node, Published, tsc_hz};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
 
@@ -24,9 +29,16 @@ pub struct FlowAct {
     interfaces: Published<Interfaces>,
     bridges: Published<FlowBridges>,
     state: Handed<FlowState>,
+    acts: Acts,
+}
+
+/// What packets are acted on with.
+struct Acts {
     clock: FlowClock,
     slow_path: SlowPath,
     counters: Arc<WorkerCounters>,
+    /// The key at hand.
+    key: Key,
 }
 
 graph::exits! {
@@ -42,8 +54,20 @@ graph::exits! {
         Normal => node "l2-learn",
         /// The same, where nothing is to be learned.
         NormalUnlearned => node "l2-forward",
-        /// There are steps left, and no room for their copies in this call.
+        /// There are steps left: of a copy, or because there was no room for more in this call.
         Again => node "flow-act",
+        /// Behind connection tracking the flows do nothing with it, or no flow is for it.
+        NoAction => drop "`ovs-ofctl dump-flows BRIDGE` tells which flows there are and what they \
+            took.",
+        /// Flows behind connection tracking lead to each other without an end.
+        TooDeep => drop "Look for flows whose `ct` leads to their own table: `ovs-ofctl \
+            dump-flows BRIDGE`.",
+        /// There is room for no more connections, and none that could make room.
+        NoConnection => drop "Raise `max` of `[connections]`, or have flows commit fewer.",
+        /// No address and port of a flow's `nat` is free for another connection.
+        NoPort => drop "Give the flow's `nat` more addresses or more ports.",
+        /// Another worker was making a connection at that moment.
+        Busy => drop "Nothing: whoever sent it will send it again.",
         /// What was done with it needed no packet any more: somebody was told.
         Told => drop "Nothing: the flow tells controllers, and sends it nowhere.",
         /// A meter had no room for it.
@@ -73,9 +97,12 @@ impl Node for FlowAct {
             interfaces: setup.shared.interfaces.clone(),
             bridges: setup.shared.flow_bridges.clone(),
             state: setup.flow.clone(),
-            clock: setup.shared.flow_clock.clone(),
-            slow_path: setup.shared.slow_path.clone(),
-            counters: Arc::clone(&setup.counters),
+            acts: Acts {
+                clock: setup.shared.flow_clock.clone(),
+                slow_path: setup.shared.slow_path.clone(),
+                counters: Arc::clone(&setup.counters),
+                key: Key::default(),
+            },
         }
     }
 
@@ -90,20 +117,17 @@ impl Node for FlowAct {
             exits.all(Exit::Outdated);
             return;
         };
+        let second = (context.now_tsc / tsc_hz()) as u32;
+        let now = Now { second, only_looks: fib::only_looks() };
         for slot in 0..frame.len() {
-            let packet = frame.view(slot);
-            let port = bridge_port(interfaces, packet.rx());
-            let found = Found(packet.adjacency());
+            let port = bridge_port(interfaces, frame.view(slot).rx());
             let bridge = port.and_then(|port| Some((port, bridges.get(port.bridge)?)));
             let exit = match bridge {
-                Some((port, bridge)) => match state.cache(port.bridge).verdict(found) {
-                    Some(verdict) => {
-                        let verdict = Arc::clone(verdict);
-                        let at = At { interfaces, bridge, id: port.bridge, learns: port.learn };
-                        self.act(packet, &verdict, &at, context)
-                    }
-                    None => Exit::Outdated,
-                },
+                Some((port, bridge)) => {
+                    let (id, learns, number) = (port.bridge, port.learn, port.flow.unwrap_or(0));
+                    let at = At { interfaces, bridge, id, learns, number, now };
+                    self.acts.act(frame, slot, &at, state.cache(id), context)
+                }
                 None => Exit::Outdated,
             };
             exits.set(slot, exit);
@@ -117,6 +141,9 @@ struct At<'a> {
     bridge: &'a FlowBridge,
     id: BridgeId,
     learns: bool,
+    /// The port's number.
+    number: u16,
+    now: Now,
 }
 
 /// Where a packet goes.
@@ -146,34 +173,124 @@ fn last_queue(steps: &[Step]) -> Option<u32> {
     steps.iter().rev().find_map(queue).flatten()
 }
 
-impl FlowAct {
+/// What becomes of a packet that has come through its steps.
+enum Next {
+    Leaves(Exit),
+    /// It has other steps now.
+    BeginsAgain,
+}
+
+impl Acts {
     fn act(
-        &self,
+        &mut self,
+        frame: &mut Frame,
+        slot: usize,
+        at: &At<'_>,
+        cache: &mut Cache,
+        context: &mut Context<'_>,
+    ) -> Exit {
+        let mut tracked = Tracked::default();
+        // It ends: each time that it begins again its verdict knows how often it has.
+        loop {
+            let packet = frame.view(slot);
+            let Some(verdict) = cache.verdict(Found(packet.adjacency())) else {
+                return Exit::Outdated;
+            };
+            let verdict = Arc::clone(verdict);
+            if verdict.steps.is_empty() {
+                return if verdict.is_cut { Exit::TooDeep } else { Exit::NoAction };
+            }
+            match self.take(packet, &verdict, at, cache, &mut tracked, context) {
+                Next::Leaves(exit) => return exit,
+                Next::BeginsAgain => {}
+            }
+        }
+    }
+
+    /// Takes a packet through its steps.
+    fn take(
+        &mut self,
         mut packet: PacketView<'_>,
         verdict: &Verdict,
         at: &At<'_>,
+        cache: &mut Cache,
+        tracked: &mut Tracked,
         context: &mut Context<'_>,
-    ) -> Exit {
-        let steps = verdict.steps.get(usize::from(packet.tx())..).unwrap_or_default();
-        let first = verdict.steps.len() - steps.len();
-        let mut queue = last_queue(&verdict.steps[..first]);
-        for (offset, step) in steps.iter().enumerate() {
-            let is_last = offset + 1 == steps.len();
+    ) -> Next {
+        let steps = &verdict.steps;
+        let mut next = usize::from(packet.tx());
+        let mut queue = last_queue(steps.get(..next).unwrap_or_default());
+        let mut tells = false;
+        let ends = |at: usize| matches!(steps.get(at), None | Some(Step::End));
+        while let Some(step) = steps.get(next) {
+            let is_last = ends(next + 1);
             let way = match step {
+                Step::End => break,
                 Step::Output(number) => match at.bridge.rows.get(number) {
                     Some(row) => Way::Port(*row),
-                    None if is_last => return Exit::Outdated,
-                    None => continue,
+                    None if is_last => return Next::Leaves(Exit::Outdated),
+                    None => {
+                        next += 1;
+                        continue;
+                    }
                 },
                 Step::Normal => Way::Normal,
+                // What nothing comes behind is done to the packet itself.
+                Step::Fork(steps_of_copy) if ends(next + steps_of_copy) => {
+                    next += 1;
+                    continue;
+                }
+                Step::Fork(steps_of_copy) => {
+                    let found = packet.adjacency();
+                    match emit(&packet, found, next + 1, context) {
+                        Ok(()) => next += steps_of_copy,
+                        Err(Exit::Again) => {
+                            packet.set_tx(next as u16);
+                            return Next::Leaves(Exit::Again);
+                        }
+                        Err(exit) => return Next::Leaves(exit),
+                    }
+                    continue;
+                }
+                Step::Track(step) => {
+                    // What has passed it is not to pass it again, for want of room behind it.
+                    let makes_copy = matches!(steps.get(next + 1), Some(Step::Recirculate(..)))
+                        && !ends(next + 2);
+                    if makes_copy && context.room() == 0 {
+                        packet.set_tx(next as u16);
+                        return Next::Leaves(Exit::Again);
+                    }
+                    if let Err(exit) = self.track(&mut packet, step, at, tracked) {
+                        return Next::Leaves(exit);
+                    }
+                    next += 1;
+                    continue;
+                }
+                Step::Recirculate(number, _) => {
+                    let found = self.begin_again(&packet, *number, at, cache, tracked);
+                    let Some(found) = found else { return Next::Leaves(Exit::Outdated) };
+                    if is_last {
+                        packet.set_adjacency(found.0);
+                        packet.set_tx(0);
+                        return Next::BeginsAgain;
+                    }
+                    if let Err(exit) = emit(&packet, found.0, 0, context) {
+                        return Next::Leaves(exit);
+                    }
+                    next += 1;
+                    continue;
+                }
                 Step::Queue(number) => {
                     queue = *number;
+                    next += 1;
                     continue;
                 }
                 other => {
+                    tells |= matches!(other, Step::Tell(_));
                     if let Some(exit) = self.change(&mut packet, other, at, is_last, context) {
-                        return exit;
+                        return Next::Leaves(exit);
                     }
+                    next += 1;
                     continue;
                 }
             };
@@ -181,13 +298,15 @@ impl FlowAct {
                 if let Some(queue) = queue {
                     packet.set_queue(queue, context.now_tsc);
                 }
-                return self.leave(packet, way, at);
+                return Next::Leaves(self.leave(packet, way, at));
             }
             if context.room() == 0 {
-                packet.set_tx((first + offset) as u16);
-                return Exit::Again;
+                packet.set_tx(next as u16);
+                return Next::Leaves(Exit::Again);
             }
-            let Some(copy) = context.cache.copy_of(packet.header()) else { return Exit::NoBuffer };
+            let Some(copy) = context.cache.copy_of(packet.header()) else {
+                return Next::Leaves(Exit::NoBuffer);
+            };
             let now_tsc = context.now_tsc;
             if let Ok(mut copy) = context.emit(copy, packet.rx(), at.exit(way)) {
                 if let Some(queue) = queue {
@@ -195,8 +314,60 @@ impl FlowAct {
                 }
                 self.leave(copy, way, at);
             }
+            next += 1;
         }
-        Exit::Told
+        Next::Leaves(if tells { Exit::Told } else { Exit::NoAction })
+    }
+
+    /// Through connection tracking.
+    fn track(
+        &self,
+        packet: &mut PacketView<'_>,
+        step: &Track,
+        at: &At<'_>,
+        tracked: &mut Tracked,
+    ) -> Result<(), Exit> {
+        let Some(tracking) = &at.bridge.tracking else { return Err(Exit::Outdated) };
+        let was = if tracked.zone == step.zone { tracked.state } else { 0 };
+        let was = was & (ct_state::SNAT | ct_state::DNAT);
+        let said = track(packet.header(), step, was, tracking, at.now);
+        let (said, change) = said.map_err(|why| match why {
+            Untracked::Full => Exit::NoConnection,
+            Untracked::NoPort => Exit::NoPort,
+            Untracked::Busy => Exit::Busy,
+        })?;
+        if let Some(change) = change {
+            change.apply(packet.header_mut());
+        }
+        *tracked = said;
+        Ok(())
+    }
+
+    /// What the tables come to for a packet that begins again; none where they changed meanwhile.
+    fn begin_again(
+        &mut self,
+        packet: &PacketView<'_>,
+        number: u32,
+        at: &At<'_>,
+        cache: &mut Cache,
+        tracked: &Tracked,
+    ) -> Option<Found> {
+        let snapshot = &at.bridge.snapshot;
+        let key = &mut self.key;
+        if !cache.begin_again(number, tracked, key) {
+            return None;
+        }
+        extract(packet.header(), at.number, key);
+        let found = match cache.find(key) {
+            Some(found) => found,
+            None => {
+                let frozen = Arc::clone(cache.frozen(number)?);
+                let now_ns = self.clock.now_ns();
+                cache.insert(key, translate_again(snapshot, key, &frozen), now_ns)
+            }
+        };
+        cache.count(found, packet.length());
+        Some(found)
     }
 
     /// Leads a packet its way.
@@ -261,8 +432,33 @@ impl FlowAct {
                     }
                 }
             }
-            Step::Queue(_) | Step::Output(_) | Step::Normal => {}
+            // Those are not for here.
+            Step::Queue(_)
+            | Step::Output(_)
+            | Step::Normal
+            | Step::Track(_)
+            | Step::Recirculate(..)
+            | Step::Fork(_)
+            | Step::End => {}
         }
         None
     }
+}
+
+/// A copy of a packet, that goes on with a step of what was found.
+fn emit(
+    packet: &PacketView<'_>,
+    found: u32,
+    step: usize,
+    context: &mut Context<'_>,
+) -> Result<(), Exit> {
+    if context.room() == 0 {
+        return Err(Exit::Again);
+    }
+    let copy = context.cache.copy_of(packet.header()).ok_or(Exit::NoBuffer)?;
+    if let Ok(mut copy) = context.emit(copy, packet.rx(), Exit::Again) {
+        copy.set_adjacency(found);
+        copy.set_tx(step as u16);
+    }
+    Ok(())
 }

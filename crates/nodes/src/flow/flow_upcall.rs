@@ -9,7 +9,6 @@ use crate::tables::{FlowBridges, FlowClock, FlowState, Interfaces, Setup, bridge
 use flow::{Key, extract, translate};
 use graph::{Context, Exits, Handed, Node, Published};
 use packet::Frame;
-use std::sync::Arc;
 
 /// See the module.
 pub struct FlowUpcall {
@@ -75,10 +74,9 @@ impl Node for FlowUpcall {
             cache.follow(bridge.snapshot.generation, now_ns);
             extract(packet.header(), in_port, &mut key);
             // One before it in this vector may have been like it.
-            let found = cache.find(&key).unwrap_or_else(|| {
-                let verdict = Arc::new(translate(&bridge.snapshot, &key));
-                cache.insert(&key, verdict, now_ns)
-            });
+            let found = cache
+                .find(&key)
+                .unwrap_or_else(|| cache.insert(&key, translate(&bridge.snapshot, &key), now_ns));
             cache.count(found, packet.length());
             packet.set_adjacency(found.0);
             packet.set_tx(0);

@@ -6,6 +6,8 @@
 //!   megaflows │    ▲      └▶ flow_act again: more copies than a call may make
 //!             └▶ flow_upcall          nobody remembers such a packet: tables are asked
 //! ```
+//! A packet that passes connection tracking is looked at by `tracking`, and what the tables do with
+//! it then is found within `flow_act`: it is in hand.
 //! What a worker remembers its three nodes hand to each other; tables are values that the control
 //! side publishes. Nothing here locks.
 
@@ -15,5 +17,11 @@ nodes! {
     flow_act::FlowAct,
 }
 
+mod tracking;
+
+pub use tracking::{Change, Now, Said, Untracked, track};
+
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tracking_tests;

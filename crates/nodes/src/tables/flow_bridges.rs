@@ -7,6 +7,7 @@
 //! Tables are shared and never changed: a change is another value, that shares what stayed.
 
 use crate::tables::BridgeId;
+use conntrack::{Table, Timeouts};
 use flow::{Cache, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +30,17 @@ pub struct FlowBridge {
     pub snapshot: Snapshot,
     /// Its ports by number.
     pub rows: Arc<BTreeMap<u16, FlowRow>>,
+    /// Connections, where its flows ask for them.
+    pub tracking: Option<Arc<Tracking>>,
+}
+
+/// Connections that flows know: those of all bridges, told apart by zones.
+#[derive(Debug)]
+pub struct Tracking {
+    /// Which there are.
+    pub table: Table,
+    /// For how long they are kept.
+    pub timeouts: Timeouts,
 }
 
 /// All of them.

@@ -47,7 +47,7 @@ pub use counters::{
 pub use dropped::{DroppedPacket, KEPT_BYTES, KEPT_PACKETS, LastDropped};
 pub use echoes::{EchoHeard, EchoIds, EchoSaid, MOST_ECHOES};
 pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
-pub use flow_bridges::{FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState};
+pub use flow_bridges::{FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, Tracking};
 pub use flow_rules::{FlowRule, FlowRules, MOST_VXLAN_PORTS, flow_field};
 pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, link_key,

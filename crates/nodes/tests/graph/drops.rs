@@ -478,6 +478,7 @@ fn every_reason_has_a_packet_that_meets_it() {
     let mut met: BTreeSet<String> = reached_by_settings().into_iter().collect();
     met.extend(OUT_OF_REACH.map(str::to_owned));
     met.extend(drops_nat::OUT_OF_REACH.map(str::to_owned));
+    met.extend(drops_flow::OUT_OF_REACH.map(str::to_owned));
     met.extend(drops_flow::others());
     for (reason, frames) in frames().into_iter().chain(drops6::frames()) {
         let mut rig = Rig::new();

@@ -2,14 +2,18 @@
 
 use crate::drops::Play;
 use crate::rig::*;
+use conntrack::{Table, Timeouts};
 use dataplane::Settings;
 use flow::{Flow, Meter, PortEntry, Snapshot};
-use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode};
-use openflow::action::{self, Output, Program, PushVlan, Resubmit, SetField};
+use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Tracking};
+use openflow::action::{self, Ct, Output, Program, PushVlan, Resubmit, SetField};
 use openflow::message::{Band, MeterMod};
-use openflow::{Action, Field, Match, port};
+use openflow::{Action, Field, Match, Nat, port};
 use std::sync::Arc;
 use wire::craft;
+
+/// Another worker is at the same place of the table at that moment: no test on one thread meets it.
+pub(crate) const OUT_OF_REACH: [&str; 1] = ["flow-act/busy"];
 
 /// Interfaces 0 and 1 are ports 1 and 2 of it; port 3 is one that tables know and workers do not.
 const FLOWS: BridgeId = BridgeId(9);
@@ -32,7 +36,7 @@ fn bridge(rig: &mut Rig, program: Program) {
     let flow = Flow::new(0, 1, Match::any(), program);
     snapshot.table_mut(0).flows.insert(Arc::new(flow));
     let rows = (0..2).map(|interface| (interface + 1, FlowRow { interface, is_own: false }));
-    let bridge = FlowBridge { snapshot, rows: Arc::new(rows.collect()) };
+    let bridge = FlowBridge { snapshot, rows: Arc::new(rows.collect()), tracking: None };
     let mut bridges = rig.dataplane.flow_bridges.lock().unwrap();
     let all = bridges.with(FLOWS, Some(bridge));
     bridges.set(all);
@@ -71,6 +75,14 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
         ("flow-act/metered", |rig| {
             play(rig, 2, vec![action::Meter { meter: METER }.into(), to(2)])
         }),
+        ("flow-act/no-action", |rig| track(rig, 64, &[(1, 2)], vec![ct(Some(9), vec![])])),
+        ("flow-act/too-deep", |rig| track(rig, 64, &[(1, 2)], vec![ct(Some(0), vec![])])),
+        ("flow-act/no-connection", |rig| track(rig, 0, &[(1, 2)], vec![ct(None, vec![]), to(2)])),
+        ("flow-act/no-port", |rig| {
+            let (ip4, ports) = (Some((7, None)), Some((9, None)));
+            let nat = action::Translate { nat: Nat { flags: 1, ip4, ip6: None, ports } };
+            track(rig, 64, &[(1, 2), (3, 2)], vec![ct(None, vec![nat.into()]), to(2)]);
+        }),
         ("flow-act/outdated", |rig| play(rig, 1, vec![to(3)])),
         ("flow-act/no-room", |rig| {
             let tag = SetField::whole(Field::VlanVid, 0x1005).into();
@@ -78,6 +90,27 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             rig.receive_as(0, Incoming { bytes: frame(), segments: 1, headroom: 0 });
         }),
     ]
+}
+
+/// Packets of connections, in a bridge that knows so many.
+fn track(rig: &mut Rig, room: usize, packets: &[(u16, u16)], program: Program) {
+    bridge(rig, program);
+    let mut bridges = rig.dataplane.flow_bridges.lock().unwrap();
+    let mut it = FlowBridge::clone(bridges.get(FLOWS).unwrap());
+    let tracking = Tracking { table: Table::new(room, 1), timeouts: Timeouts::default() };
+    it.tracking = Some(Arc::new(tracking));
+    let all = bridges.with(FLOWS, Some(it));
+    bridges.set(all);
+    drop(bridges);
+    for (from, to) in packets {
+        let packet = craft::ethernet(HOST_MAC, [4; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2]);
+        rig.receive(0, packet.udp(*from, *to).payload_len(60).build());
+    }
+}
+
+fn ct(table: Option<u8>, actions: Vec<Action>) -> Action {
+    let zone = action::ct::Zone::Number(1);
+    Ct { flags: 1, zone, table, helper: 0, actions }.into()
 }
 
 /// What one frame alone, or the ordinary router, does not meet.

@@ -113,7 +113,7 @@ impl Translating {
         Some(Nat44 {
             name: name.to_string(),
             table: Arc::clone(table),
-            timeouts: timeouts(&self.limits),
+            timeouts: timeouts_of(&self.limits),
             zone: self.zone(name),
             inside: nat.inside.iter().filter_map(|port| core.ports.id_of(port)).collect(),
             pool: Pool { addresses, ports, reserved },
@@ -167,7 +167,8 @@ fn forward(it: &config::Forward, first: u32) -> Forward {
     }
 }
 
-fn timeouts(limits: &Connections) -> Timeouts {
+/// What is configured, as connections are kept by.
+pub(crate) fn timeouts_of(limits: &Connections) -> Timeouts {
     let seconds = |timeout: Duration| u32::try_from(timeout.as_secs()).unwrap_or(u32::MAX);
     Timeouts {
         tcp_syn_sent: seconds(limits.tcp_syn_sent),
@@ -250,14 +251,25 @@ impl Makes<Replaced<Connections>> for Translating {
         core: &Core,
         change: &'a Replaced<Connections>,
     ) -> Option<Work<'a, Self>> {
-        match self.configured.is_empty() {
+        let room = change.new.max as usize;
+        let of_nat = match self.configured.is_empty() {
             true => None,
-            false => self.prepare_table(core, change.new.max as usize),
+            false => self.prepare_table(core, room),
+        };
+        let known = Arc::clone(&core.flow_connections);
+        if known.made().is_none() {
+            return of_nat;
         }
+        let timeouts = timeouts_of(&change.new);
+        Some(Box::new(move || {
+            known.prepare(room, timeouts);
+            of_nat.map_or_else(|| Box::new(|_: &mut Self| ()) as Box<_>, |work| work())
+        }))
     }
 
-    fn make(&mut self, _: &mut Core, change: &Replaced<Connections>) -> Result<(), ApplyError> {
+    fn make(&mut self, core: &mut Core, change: &Replaced<Connections>) -> Result<(), ApplyError> {
         self.limits = change.new.clone();
+        core.flow_connections.set(self.limits.max as usize, timeouts_of(&self.limits));
         Ok(())
     }
 }
@@ -304,34 +316,42 @@ impl Translating {
         };
         let names: HashMap<u16, String> =
             self.made.values().map(|nat| (nat.zone, nat.name.clone())).collect();
-        let (table, now_s, filter) = (self.table.clone(), now_s(core), filter.clone());
+        let (table, of_flows) = (self.table.clone(), core.flow_connections.made());
+        let (now_s, filter) = (now_s(core), filter.clone());
         Ok(move || {
-            table.map(|table| list(&table, now_s, &names, &filter, address)).unwrap_or_default()
+            let mut shown = view::Connections::default();
+            if let Some(table) = table {
+                list(&table, now_s, Some(&names), &filter, address, &mut shown);
+            }
+            if let Some(tracking) = of_flows.filter(|_| filter.nat.is_none()) {
+                list(&tracking.table, now_s, None, &filter, address, &mut shown);
+            }
+            shown.connections.sort_unstable();
+            shown
         })
     }
 }
 
+/// Adds the connections of a table; without names they are those of flows.
 fn list(
     table: &Table,
     now_s: u32,
-    names: &HashMap<u16, String>,
+    names: Option<&HashMap<u16, String>>,
     filter: &view::ConnectionFilter,
     address: Option<IpAddr>,
-) -> view::Connections {
+    shown: &mut view::Connections,
+) {
     let counted = table.counters();
-    let mut shown = view::Connections {
-        room: table.room() as u64,
-        taken: counted.begun.saturating_sub(counted.ended),
-        begun: counted.begun,
-        evicted: counted.evicted,
-        refused: counted.refused,
-        ..view::Connections::default()
-    };
+    shown.room += table.room() as u64;
+    shown.taken += counted.begun.saturating_sub(counted.ended);
+    shown.begun += counted.begun;
+    shown.evicted += counted.evicted;
+    shown.refused += counted.refused;
     let limit = filter.limit.unwrap_or(usize::MAX);
     let mut from = 0;
     loop {
         from = table.each(from, SHOWN, now_s, |it| {
-            let nat = names.get(&it.original.zone());
+            let nat = names.and_then(|names| names.get(&it.original.zone()));
             let is_one = matches!(it.original.family(), Family::Ip4 | Family::Ip6);
             let ends = [ends(&it.original), ends(&it.reply)].concat();
             let has = address.is_none_or(|address| ends.iter().any(|(own, _)| *own == address));
@@ -339,14 +359,14 @@ fn list(
             if is_one && has && of {
                 shown.total += 1;
                 if shown.connections.len() < limit {
-                    shown.connections.push(show(&it, nat, now_s));
+                    let zone = names.is_none().then(|| it.original.zone());
+                    shown.connections.push(view::Connection { zone, ..show(&it, nat, now_s) });
                 }
             }
             false
         });
         if from == 0 {
-            shown.connections.sort_unstable();
-            return shown;
+            return;
         }
     }
 }
@@ -368,6 +388,7 @@ fn show(it: &Shown, nat: Option<&String>, now_s: u32) -> view::Connection {
     let [seen_source, seen_destination] = texts(&it.reply.inverse());
     view::Connection {
         nat: nat.cloned().unwrap_or_default(),
+        zone: None,
         protocol: match number {
             protocol::TCP => "tcp".to_owned(),
             protocol::UDP => "udp".to_owned(),

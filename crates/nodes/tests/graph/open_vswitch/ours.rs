@@ -24,7 +24,7 @@ impl World for Nothing {
         None
     }
 
-    fn send(&mut self, _: &[u8], _: PortNumber, _: &Verdict) {}
+    fn send(&mut self, _: &[u8], _: PortNumber, _: &Verdict, _: &Snapshot) {}
 }
 
 impl Ours {
@@ -74,7 +74,11 @@ impl Ours {
         let snapshot = Snapshot { generation: self.generation, ..bridge.snapshot() };
         let rows =
             (1..=PORTS).map(|number| (number, FlowRow { interface: number - 1, is_own: false }));
-        let value = FlowBridge { snapshot: snapshot.clone(), rows: Arc::new(rows.collect()) };
+        let value = FlowBridge {
+            snapshot: snapshot.clone(),
+            rows: Arc::new(rows.collect()),
+            tracking: None,
+        };
         let mut bridges = self.rig.dataplane.flow_bridges.lock().unwrap();
         let all = bridges.with(BRIDGE, Some(value));
         bridges.set(all);

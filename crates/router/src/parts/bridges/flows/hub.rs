@@ -5,7 +5,7 @@ use super::seats::{Came, Seated, room};
 use super::stream::Stream;
 use super::surroundings::Surroundings;
 use flow::Told;
-use nodes::tables::{BridgeId, FlowBridge, FlowRow};
+use nodes::tables::{BridgeId, FlowBridge, FlowRow, Tracking};
 use openflow::Version;
 use openflow::message::{Role, echo};
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ pub(super) struct Hub {
     around: Surroundings,
     rows: Arc<BTreeMap<u16, FlowRow>>,
     rows_differ: bool,
+    /// Connections, if its flows ask for them.
+    tracking: Option<Arc<Tracking>>,
     is_closed: bool,
     peers: BTreeMap<u64, Peer>,
     next_peer: u64,
@@ -91,6 +93,7 @@ impl Hub {
             around,
             rows: Arc::default(),
             rows_differ: true,
+            tracking: None,
             is_closed: false,
             peers: BTreeMap::new(),
             next_peer: 0,
@@ -298,10 +301,12 @@ impl Hub {
         if self.is_closed {
             return;
         }
+        self.track();
         let snapshot = self.bridge.take_snapshot();
         if snapshot.is_some() || std::mem::take(&mut self.rows_differ) {
             let snapshot = snapshot.unwrap_or_else(|| self.bridge.snapshot());
-            let value = FlowBridge { snapshot, rows: Arc::clone(&self.rows) };
+            let (rows, tracking) = (Arc::clone(&self.rows), self.tracking.clone());
+            let value = FlowBridge { snapshot, rows, tracking };
             self.publish(Some(value));
         }
         let events = self.bridge.take_events();
@@ -310,6 +315,16 @@ impl Hub {
             for message in peer.connection.take_owed() {
                 // Who reads too slowly misses something, and keeps nobody waiting.
                 peer.missed += u64::from(!peer.out.offer(message));
+            }
+        }
+    }
+
+    /// Has connections to track, if flows ask for that: as many as the configuration says now.
+    fn track(&mut self) {
+        if self.bridge.tracks() {
+            let wanted = self.around.connections.wanted();
+            if self.tracking.as_ref().is_none_or(|had| !Arc::ptr_eq(had, &wanted)) {
+                (self.tracking, self.rows_differ) = (Some(wanted), true);
             }
         }
     }

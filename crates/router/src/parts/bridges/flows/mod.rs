@@ -25,6 +25,7 @@ use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
 use control::engine::ApplyError;
 use controller::OpenController;
+use graph::tsc_hz;
 use hub::{Hub, Policy};
 use nodes::tables::{BridgeId, FlowRow, FlowTold};
 use openflow::port::LOCAL;
@@ -211,6 +212,8 @@ impl Flows {
 
     /// Time passes.
     pub(super) fn turn(&mut self, core: &mut Core) {
+        let second = (core.clock.tsc() / tsc_hz()) as u32;
+        core.flow_connections.sweep(core.now_ns(), second);
         for open in self.open.values_mut() {
             open.is_behind = open.is_behind && !open.follow(core);
             open.tell(core);

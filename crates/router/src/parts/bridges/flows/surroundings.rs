@@ -1,9 +1,15 @@
 //! What a bridge of flows stands in: counters of its ports, ways out for controllers' packets.
 
 use crate::core::Core;
+use crate::flow_connections::FlowConnections;
+use crate::world::Clock;
 use fib::mac::MacKey;
-use flow::{Step, Told, Verdict, push_vlan_into, write_field};
-use graph::Publisher;
+use flow::{
+    Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, push_vlan_into,
+    translate_again, write_field,
+};
+use graph::{Publisher, tsc_hz};
+use nodes::flow::{Now, track};
 use nodes::tables::{
     BridgeId, FlowBridges, FlowClock, FlowRow, Injected, Injector, Stations, WorkerCounters,
 };
@@ -26,6 +32,9 @@ pub(super) struct Surroundings {
     injector: Injector,
     pool: Arc<dyn Pool>,
     stations: Stations,
+    pub(super) connections: Arc<FlowConnections>,
+    /// What connections count time by.
+    seconds: Clock,
     told: Vec<(Arc<Told>, Vec<u8>, PortNumber)>,
 }
 
@@ -40,6 +49,8 @@ impl Surroundings {
             injector: core.dataplane.injector.clone(),
             pool: Arc::clone(&core.pool),
             stations: core.dataplane.stations.clone(),
+            connections: Arc::clone(&core.flow_connections),
+            seconds: core.clock.clone(),
             told: Vec::new(),
         }
     }
@@ -96,24 +107,67 @@ impl World for Surroundings {
         })
     }
 
-    fn send(&mut self, frame: &[u8], in_port: PortNumber, verdict: &Verdict) {
-        let mut frame = frame.to_vec();
-        for step in &verdict.steps {
+    fn send(&mut self, frame: &[u8], in_port: PortNumber, verdict: &Verdict, tables: &Snapshot) {
+        self.act(frame, in_port, verdict, tables);
+    }
+}
+
+impl Surroundings {
+    /// Takes a frame through steps of a verdict.
+    fn act(&mut self, frame: &[u8], in_port: PortNumber, verdict: &Verdict, tables: &Snapshot) {
+        self.steps(&mut frame.to_vec(), in_port, &verdict.steps, tables);
+        for counters in &verdict.counters {
+            counters.add(1, frame.len() as u64, self.clock.now_ns());
+        }
+    }
+
+    fn steps(
+        &mut self,
+        frame: &mut Vec<u8>,
+        in_port: PortNumber,
+        steps: &[Step],
+        tables: &Snapshot,
+    ) {
+        let (mut tracked, mut next) = (Tracked::default(), 0);
+        while let Some(step) = steps.get(next) {
+            next += 1;
             match step {
-                Step::Output(number) => self.send_by(&frame, *number),
-                Step::Normal => self.send_normally(&frame, in_port),
-                Step::Set(field, value, mask) => _ = write_field(&mut frame, *field, *value, *mask),
+                Step::Output(number) => self.send_by(frame, *number),
+                Step::Normal => self.send_normally(frame, in_port),
+                Step::Set(field, value, mask) => _ = write_field(frame, *field, *value, *mask),
                 Step::PushVlan(tpid, tci) => {
                     frame.splice(0..0, [0; 4]);
-                    push_vlan_into(&mut frame, *tpid, *tci);
+                    push_vlan_into(frame, *tpid, *tci);
                 }
                 Step::PopVlan if frame.len() >= 16 => drop(frame.drain(12..16)),
                 Step::Tell(told) => self.told.push((Arc::clone(told), frame.clone(), in_port)),
-                Step::PopVlan | Step::Queue(_) | Step::Meter(_) => {}
+                Step::Track(step) => {
+                    let tracking = self.connections.wanted();
+                    let was = if tracked.zone == step.zone { tracked.state } else { 0 };
+                    let was = was & (ct_state::SNAT | ct_state::DNAT);
+                    let second = (self.seconds.tsc() / tsc_hz()) as u32;
+                    let now = Now { second, only_looks: false };
+                    // Who is refused goes no further; nobody is there to be told.
+                    let Ok((said, change)) = track(frame, step, was, &tracking, now) else { break };
+                    if let Some(change) = change {
+                        change.apply(frame);
+                    }
+                    tracked = said;
+                }
+                Step::Recirculate(_, frozen) => {
+                    let mut key = Key::default();
+                    key.begin_again(frozen, 1, &tracked);
+                    extract(frame, in_port, &mut key);
+                    let then = translate_again(tables, &key, frozen);
+                    self.act(frame, in_port, &then, tables);
+                }
+                Step::Fork(many) => {
+                    let copy = steps.get(next..next + many - 1).unwrap_or_default();
+                    self.steps(&mut frame.clone(), in_port, copy, tables);
+                    next += many - 1;
+                }
+                Step::End | Step::PopVlan | Step::Queue(_) | Step::Meter(_) => {}
             }
-        }
-        for counters in &verdict.counters {
-            counters.add(1, frame.len() as u64, self.clock.now_ns());
         }
     }
 }

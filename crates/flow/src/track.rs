@@ -1,0 +1,102 @@
+//! Connection tracking, as flows ask for it: what is done with a packet's connection, and what a
+//! packet takes along that begins again in a table.
+
+use openflow::action::Program;
+use openflow::{Field, Nat};
+
+/// Bits of `ct_state`, as Open vSwitch has them.
+pub mod ct_state {
+    /// It begins a connection.
+    pub const NEW: u8 = 1;
+    /// It is of one that is known, and answered.
+    pub const EST: u8 = 2;
+    /// It is about one.
+    pub const REL: u8 = 4;
+    /// It answers.
+    pub const RPL: u8 = 8;
+    /// It cannot be of one.
+    pub const INV: u8 = 0x10;
+    /// It was looked at.
+    pub const TRK: u8 = 0x20;
+    /// Its source was translated.
+    pub const SNAT: u8 = 0x40;
+    /// Its destination was translated.
+    pub const DNAT: u8 = 0x80;
+}
+
+/// What `ct` asks for.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Track {
+    /// In which zone.
+    pub zone: u16,
+    /// A connection that is not known is remembered.
+    pub commits: bool,
+    /// One that the other side began goes, and this one's begins.
+    pub forces: bool,
+    /// How it was translated in this zone already: bits of [`ct_state`].
+    pub was: u8,
+    /// How it is translated.
+    pub nat: Option<Nat>,
+    /// Bits of its mark that become these, and which.
+    pub mark: (u32, u32),
+    /// Bits of its label that become these, and which.
+    pub label: (u128, u128),
+}
+
+impl Track {
+    /// Bits of the connection's mark or label become these.
+    pub(crate) fn set(&mut self, field: Field, value: u128, mask: u128) {
+        let value = value & mask;
+        match field {
+            Field::CtMark => {
+                let (value, mask) = (value as u32, mask as u32);
+                self.mark = (self.mark.0 & !mask | value, self.mark.1 | mask);
+            }
+            Field::CtLabel => self.label = (self.label.0 & !mask | value, self.label.1 | mask),
+            _ => {}
+        }
+    }
+}
+
+/// Words of a key that are beside the packet.
+pub(crate) const BESIDE: usize = 22;
+
+/// What of a packet's way is not in the packet, where it begins again.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Frozen {
+    /// In which table it goes on.
+    pub(crate) table: u8,
+    /// How often it has begun again.
+    pub(crate) times: u8,
+    /// Registers, and what else is beside the packet.
+    pub(crate) words: [u64; BESIDE],
+    pub(crate) stack: Vec<(u128, u16)>,
+    pub(crate) set: Program,
+    pub(crate) queue: Option<u32>,
+}
+
+/// What connection tracking said of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Tracked {
+    /// Bits of [`ct_state`].
+    pub state: u8,
+    /// In which zone.
+    pub zone: u16,
+    /// What the connection was marked with.
+    pub mark: u32,
+    /// Its label.
+    pub label: u128,
+}
+
+impl crate::Key {
+    /// The key of a packet that begins again, for what is beside the packet; `number`: who
+    /// remembers's.
+    pub fn begin_again(&mut self, frozen: &Frozen, number: u32, tracked: &Tracked) {
+        self.words[..BESIDE].copy_from_slice(&frozen.words);
+        let Tracked { state, zone, mark, label } = *tracked;
+        self.words[16] |= u64::from(number);
+        self.words[17] |= u64::from(mark) << 32;
+        self.words[18] = u64::from(state) | u64::from(zone) << 32;
+        (self.words[19], self.words[20]) = ((label >> 64) as u64, label as u64);
+    }
+}
