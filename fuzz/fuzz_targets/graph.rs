@@ -29,7 +29,7 @@ use nodes::ip::{Policy, PolicyWay};
 
 use nodes::local::{ProxyNd, sum_icmp};
 use nodes::tables::{
-    BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowRule, Inside,
+    BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowRule, Heeds, Inside,
     Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, VrfId, Wrap, flow_field,
     link_key,
 };
@@ -205,7 +205,7 @@ impl Router {
                 row.put(Some(DirectedBroadcasts));
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
-                (port.answers_arp, port.answers_nd) = (true, true);
+                port.heeds = Heeds::ARP.with(Heeds::ND, true).with(Heeds::GROUPS, true);
             }
             dataplane.set_interface(id, row);
             let feed = Waiting::default();
@@ -269,12 +269,13 @@ impl Router {
 struct Ledger {
     counters: Arc<GraphCounters>,
     received: usize,
-    copying: [usize; 4],
+    copying: [usize; 5],
     taking: [usize; 10],
 }
 
 impl Ledger {
-    const COPYING: [&str; 4] = ["ip4-fragment", "l2-flood", "mirror-input", "mirror-output"];
+    const COPYING: [&str; 5] =
+        ["ip4-fragment", "l2-flood", "l2-multicast", "mirror-input", "mirror-output"];
     /// The first of them drops.
     const TAKING: [&str; 10] = [
         "drop",

@@ -12,7 +12,7 @@ use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, 
 use nodes::port::Shaped;
 use nodes::tables::{
     Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, IcmpLimits, Injector, Interface,
-    Interfaces, Ip4Rules, LastDropped, Lisp, NextHopCounters, Punts, Reception, Setup, Shared,
+    Interfaces, Ip4Rules, LastDropped, Lisp, Listeners, NextHopCounters, Punts, Reception, Setup, Shared,
     Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
 };
 use packet::Pool;
@@ -172,6 +172,7 @@ pub struct Dataplane {
     pub(crate) interfaces: Publisher<Interfaces>,
     vrfs: Publisher<Vrfs>,
     bindings: Publisher<Bindings>,
+    listeners: Publisher<Listeners>,
     lisp: Publisher<Lisp>,
     /// Bridges of flows: written by who speaks with their controllers.
     pub flow_bridges: Arc<Mutex<Publisher<FlowBridges>>>,
@@ -198,6 +199,7 @@ impl Dataplane {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::default(), &readers);
         let bindings = Publisher::new(Bindings::default(), &readers);
+        let listeners = Publisher::new(Listeners::default(), &readers);
         let lisp = Publisher::new(Lisp::default(), &readers);
         let flow_bridges = Publisher::new(FlowBridges::default(), &readers);
         let flow_clock = settings.flow_clock.clone();
@@ -215,6 +217,7 @@ impl Dataplane {
             interfaces: interfaces.published(),
             vrfs: vrfs.published(),
             bindings: bindings.published(),
+            listeners: listeners.published(),
             lisp: lisp.published(),
             flow_bridges: flow_bridges.published(),
             flow_clock: flow_clock.clone(),
@@ -262,6 +265,7 @@ impl Dataplane {
             interfaces,
             vrfs,
             bindings,
+            listeners,
             lisp,
             flow_bridges: Arc::new(Mutex::new(flow_bridges)),
             flow_clock,
@@ -399,11 +403,17 @@ impl Dataplane {
         self.bindings.set(bindings);
     }
 
+    /// Tells workers who listens to which groups in bridges.
+    pub fn set_listeners(&mut self, listeners: Listeners) {
+        self.listeners.set(listeners);
+    }
+
     /// Frees what workers have let go of. Call now and then.
     pub fn reclaim(&mut self) {
         self.interfaces.reclaim();
         self.vrfs.reclaim();
         self.bindings.reclaim();
+        self.listeners.reclaim();
         self.lisp.reclaim();
         let flow_bridges = self.flow_bridges.lock();
         flow_bridges.unwrap_or_else(PoisonError::into_inner).reclaim();

@@ -14,8 +14,15 @@ use std::collections::HashMap;
 /// Nodes whose packets come from outside of the graph.
 const SOURCES: &[&str] = &["port-rx", "inject"];
 /// Nodes that send packets of their own, or one several times.
-const MAKERS: &[&str] =
-    &["flow-act", "ip4-fragment", "l2-flood", "mirror-input", "mirror-output", "shape"];
+const MAKERS: &[&str] = &[
+    "flow-act",
+    "ip4-fragment",
+    "l2-flood",
+    "l2-multicast",
+    "mirror-input",
+    "mirror-output",
+    "shape",
+];
 
 /// What links had carried when counters were cleared last.
 #[derive(Clone, Copy, Debug, Default)]

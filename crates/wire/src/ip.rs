@@ -40,6 +40,8 @@ pub mod protocol {
     pub const DESTINATION_OPTIONS: u8 = 60;
     /// Routing by link states (RFC 2328, RFC 5340).
     pub const OSPF: u8 = 89;
+    /// Multicast routing between routers (RFC 7761).
+    pub const PIM: u8 = 103;
     /// Messages of many streams (RFC 9260).
     pub const SCTP: u8 = 132;
     /// IPv6 mobility header.

@@ -36,6 +36,7 @@ targets! {
     "../../fuzz_targets/lab_frames.rs" lab_frames,
     "../../fuzz_targets/lab_told.rs" lab_told,
     "../../fuzz_targets/lisp.rs" lisp,
+    "../../fuzz_targets/listeners.rs" listeners,
     "../../fuzz_targets/memif_control.rs" memif_control,
     "../../fuzz_targets/openflow.rs" openflow,
     "../../fuzz_targets/ovsdb.rs" ovsdb,

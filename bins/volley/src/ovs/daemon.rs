@@ -35,11 +35,12 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "controller",
             "fail_mode",
             "other_config",
+            "mcast_snooping_enable",
             "datapath_id",
             "datapath_version",
         ],
     ),
-    ("Port", &["name", "interfaces", "tag", "trunks", "vlan_mode", "qos"]),
+    ("Port", &["name", "interfaces", "tag", "trunks", "vlan_mode", "qos", "other_config"]),
     (
         "Interface",
         &[

@@ -206,6 +206,10 @@ impl<R: Router> Maker<R> {
             let mut commands = vec![format!("bridge {verb} {name} {}", bridge.settings)];
             if is_there {
                 commands.push(format!("bridge set {name} controllers none"));
+                let listened = made.is_some_and(|words| words.contains("snooping on"));
+                if listened && bridge.snooping.is_empty() {
+                    commands.push(format!("bridge set {name} snooping off"));
+                }
             }
             let set = |it: &String| format!("bridge set {name} controllers {it}");
             commands.extend(controllers.iter().map(set));

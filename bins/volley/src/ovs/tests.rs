@@ -232,6 +232,47 @@ fn what_is_refused_leaves_the_others_and_is_tried_again() {
 }
 
 #[test]
+fn groups_go_to_listeners_where_the_bridge_says_so() {
+    let router = Told::default();
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let floods = json!({ "other_config": ["map", [["mcast-snooping-flood", "true"]]], "tag": 10 });
+    let mut all = rows(&[plain("veth1"), ("veth2", floods, json!({}))]);
+    let mut set = |all: &mut Rows, enabled: bool, other: &[(&str, &str)]| {
+        let ports = json!(["set", [["uuid", "p-veth1"], ["uuid", "p-veth2"]]]);
+        let row = json!({
+            "name": "br0", "ports": ports, "mcast_snooping_enable": enabled,
+            "other_config": ["map", other],
+        });
+        all.update(&json!({ "Bridge": { BRIDGE: { "new": row } } })).unwrap();
+        router.0.borrow_mut().told.clear();
+        let outcome = maker.make(&asked(all)).unwrap();
+        (std::mem::take(&mut router.0.borrow_mut().told), outcome.others)
+    };
+    let strict = [
+        ("mcast-snooping-disable-flood-unregistered", "true"),
+        ("mcast-snooping-aging-time", "60"),
+        ("mcast-snooping-table-size", "5"),
+    ];
+    let (told, _) = set(&mut all, true, &strict);
+    let words =
+        "snooping on unknown routers ageing 60s groups_limit 10 port_limit 10 fast_leave true";
+    let has = |told: &[String], end: &str| told.iter().any(|command| command.ends_with(end));
+    assert!(has(&told, &format!(" {words}")), "{told:?}");
+    assert!(has(&told, &format!("bridge add br0.10 {words}")), "{told:?}");
+    assert!(has(&told, "join br0 veth1 number 1 multicast_router learned"), "{told:?}");
+    assert!(has(&told, "join br0.10 veth2 multicast_router always"), "{told:?}");
+    let (told, _) = set(&mut all, true, &[]);
+    assert!(has(
+        &told,
+        "unknown flood ageing 300s groups_limit 2048 port_limit 2048 fast_leave true"
+    ));
+    let (told, _) = set(&mut all, false, &[]);
+    assert!(has(&told, "bridge set br0 snooping off") && has(&told, "set br0.10 snooping off"));
+    let (told, others) = set(&mut all, true, &[("mcast-snooping-aging-time", "soon")]);
+    assert!(others.contains("br0: mcast-snooping-aging-time is no number"), "{others:?} {told:?}");
+}
+
+#[test]
 fn numbers_are_asked_for_kept_or_free() {
     let with = |column: &str, number: i64| json!({ column: number });
     let rows = rows(&[

@@ -9,7 +9,7 @@ use control::config::field::Field;
 use control::config::objects::bridge::BridgeName;
 use control::config::objects::bridge_controller::Target;
 use control::config::objects::port::PortName;
-use ovsdb::{Row, Rows};
+use ovsdb::{Atom, Row, Rows};
 
 use super::qos::{self, Treatment};
 use super::vlans::{self, Vlans};
@@ -28,6 +28,8 @@ pub(super) struct WantedBridge {
     pub(super) of: String,
     /// What `bridge add` and `set` say behind its name.
     pub(super) settings: String,
+    /// What of that is about groups.
+    pub(super) snooping: String,
     /// What they say of each controller.
     pub(super) controllers: Vec<String>,
     /// Its ports, with what `bridge join` says behind their names.
@@ -101,7 +103,13 @@ impl Wanted {
             .map_err(|_| format!("bridge `{name}` is not {}", BridgeName::EXPECTED))?;
         let mac = mac_of(bridge, uuid);
         let (settings, datapath) = settings(name, bridge, &mac, machine)?;
-        let mut made = WantedBridge { of: uuid.to_owned(), settings, ..WantedBridge::default() };
+        let snooping = snooping_words(name, bridge)?;
+        let mut made = WantedBridge {
+            of: uuid.to_owned(),
+            settings: settings + &snooping,
+            snooping,
+            ..WantedBridge::default()
+        };
         for (_, controller) in rows.named(bridge, "controller", "Controller") {
             match controller_words(controller) {
                 Ok(words) => made.controllers.push(words),
@@ -123,16 +131,17 @@ impl Wanted {
         interfaces.sort_by_key(|(uuid, interface, ..)| (interface.text("name"), *uuid));
         let numbers = numbers(name, &interfaces);
         let mut tags = BTreeMap::new();
-        for (uuid, interface, port, bond) in interfaces {
+        for (uuid, interface, of_port, bond) in interfaces {
             let made = match bond {
                 Some(why) => Err(why.to_owned()),
-                None => self.add_port(rows, name, (uuid, interface, port), &mac, machine),
+                None => self.add_port(rows, name, (uuid, interface, of_port), &mac, machine),
             };
             match (made, numbers.get(uuid)) {
                 (Ok((port, vlans)), Some(number)) => {
                     self.numbers.insert(uuid.to_owned(), *number);
                     self.interfaces.insert(uuid.to_owned(), port.clone());
-                    tags.insert(port, (vlans, *number));
+                    let floods = is_on(of_port, "mcast-snooping-flood");
+                    tags.insert(port, Tags { vlans, number: *number, floods });
                 }
                 (Ok(_), None) => self.fault(uuid, "no number is free"),
                 (Err(why), _) => self.fault(uuid, why),
@@ -190,8 +199,8 @@ impl Wanted {
     }
 
     /// The bridges of a bridge: itself, and one for each VLAN that a port names.
-    fn lay_out(&mut self, name: &str, made: WantedBridge, tags: &BTreeMap<String, (Vlans, u16)>) {
-        let vlans = tags.iter().map(|(port, (vlans, _))| (port.clone(), vlans.clone())).collect();
+    fn lay_out(&mut self, name: &str, made: WantedBridge, tags: &BTreeMap<String, Tags>) {
+        let vlans = tags.iter().map(|(port, it)| (port.clone(), it.vlans.clone())).collect();
         for (vlan, parts) in vlans::lay_out(&vlans) {
             let bridge = vlans::bridge_of(name, vlan);
             if BridgeName::from_text(&bridge).is_err() {
@@ -217,13 +226,26 @@ impl Wanted {
                     };
                     self.ports.insert(member.clone(), port);
                 }
-                let number = tags.get(&parent).filter(|_| vlan == 0).map(|(_, number)| number);
-                members
-                    .insert(member, number.map_or_else(String::new, |it| format!("number {it}")));
+                let of_port = tags.get(&parent);
+                let mut words = Vec::new();
+                if let Some(it) = of_port.filter(|_| vlan == 0) {
+                    words.push(format!("number {}", it.number));
+                }
+                if let Some(it) = of_port.filter(|_| !made.snooping.is_empty()) {
+                    let router = if it.floods { "always" } else { "learned" };
+                    words.push(format!("multicast_router {router}"));
+                }
+                members.insert(member, words.join(" "));
             }
             let bridge_of_vlan = match vlan {
                 0 => WantedBridge { members, ..made.clone() },
-                _ => WantedBridge { of: made.of.clone(), members, ..WantedBridge::default() },
+                _ => WantedBridge {
+                    of: made.of.clone(),
+                    settings: made.snooping.trim_start().to_owned(),
+                    snooping: made.snooping.clone(),
+                    members,
+                    ..WantedBridge::default()
+                },
             };
             self.bridges.insert(bridge, bridge_of_vlan);
         }
@@ -308,6 +330,39 @@ fn settings(
         words.push_str(&format!(" mac_limit {}", most.clamp(10, 1_000_000)));
     }
     Ok((words, datapath))
+}
+
+/// Which VLANs a port is in, its number, and whether it gets all groups.
+struct Tags {
+    vlans: Vlans,
+    number: u16,
+    floods: bool,
+}
+
+/// Whether a row's `other_config` says that something is so.
+fn is_on(row: &Row, key: &str) -> bool {
+    row.get("other_config").pairs().get(key).is_some_and(|text| text == "true")
+}
+
+/// What is said of groups: nothing where they go everywhere.
+fn snooping_words(name: &str, bridge: &Row) -> Result<String, String> {
+    if bridge.get("mcast_snooping_enable").atoms().first() != Some(&Atom::Bool(true)) {
+        return Ok(String::new());
+    }
+    let other = bridge.get("other_config").pairs();
+    let number = |key: &str| match other.get(key).map(|text| text.parse::<u64>()) {
+        Some(Err(_)) => Err(format!("{name}: {key} is no number")),
+        Some(Ok(number)) => Ok(Some(number)),
+        None => Ok(None),
+    };
+    let strict = is_on(bridge, "mcast-snooping-disable-flood-unregistered");
+    let unknown = if strict { "routers" } else { "flood" };
+    let ageing = number("mcast-snooping-aging-time")?.unwrap_or(300).clamp(1, 3600);
+    let most = number("mcast-snooping-table-size")?.unwrap_or(2048).clamp(10, 65_536);
+    Ok(format!(
+        " snooping on unknown {unknown} ageing {ageing}s groups_limit {most} port_limit {most} \
+         fast_leave true"
+    ))
 }
 
 /// What is said of a controller.

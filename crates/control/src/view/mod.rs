@@ -92,6 +92,8 @@ macro_rules! every_view {
             neighbor_share: NeighborShare,
             bridge: Bridge,
             evpn: Evpn,
+            snooping: Snooping,
+            group: Groups,
             bond: Bond,
             controller: Controller,
             acl: Acl,

@@ -3,7 +3,8 @@
 use super::{EDGES, FakeRouter};
 use crate::answers;
 use crate::config::objects::acl;
-use crate::config::objects::bridge::Member;
+use crate::config::objects::bridge::{BridgeName, Member};
+use crate::config::objects::bridge_snooping::Snooping as Listening;
 use crate::config::objects::mirror;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
@@ -410,6 +411,41 @@ answers! { FakeRouter, router, filter;
             netns: listen.and_then(|fpm| fpm.netns.as_ref().map(ToString::to_string)),
             ..view::Fpm::default()
         }
+    },
+    Snooping: {
+        let listening = router.config.bridges.iter().filter_map(|(name, bridge)| {
+            Some((name, bridge.snooping.as_deref()?))
+        });
+        let show = |(name, snooping): (&BridgeName, &Listening)| view::Snooping {
+            bridge: name.to_string(),
+            protocol: "igmp".to_owned(),
+            active: true,
+            asks: snooping.querier,
+            querier: None,
+            querier_port: None,
+            routers: Vec::new(),
+            groups: 1,
+            groups_limit: snooping.groups_limit,
+            reports: router.count(12),
+            questions: 0,
+            asked: router.count(4),
+            refused: 0,
+        };
+        listening.map(show).collect()
+    },
+    Groups: {
+        let fixed = router.config.bridges.iter().flat_map(|(name, bridge)| {
+            bridge.groups.iter().map(move |it| view::Group {
+                bridge: name.to_string(),
+                group: it.group.to_string(),
+                port: it.port.to_string(),
+                remote: None,
+                version: None,
+                left_s: None,
+            })
+        });
+        let groups: Vec<_> = fixed.collect();
+        view::Groups { total: groups.len(), groups }
     },
     Stations: {
         let station = |(key, station): (&StationKey, &Station)| view::Station {

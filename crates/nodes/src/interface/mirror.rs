@@ -12,7 +12,7 @@
 
 use crate::interface::{mirror_input::MirrorInput, mirror_output::MirrorOutput};
 use crate::tables::{
-    BridgePort, Interface, Interfaces, Link, MOST_INTERFACES, MirroredCounters, Mode, Received,
+    BridgePort, Heeds, Interface, Interfaces, Link, MOST_INTERFACES, MirroredCounters, Mode, Received,
     Run, Sent, Setup, Side, Work, WorkerCounters,
 };
 use crate::tunnel::CopyTold;
@@ -99,7 +99,7 @@ impl Interfaces {
         // A question that the bridge answers becomes the answer.
         let bridges = |port: BridgePort| {
             let mut members = self.members(port.bridge).iter();
-            let answers = port.answers_arp || port.answers_nd;
+            let answers = port.heeds.has(Heeds::ARP) || port.heeds.has(Heeds::ND);
             !answers && members.all(|&member| self.sends_unchanged(member))
         };
         self.vlans(id).is_none()
@@ -272,7 +272,7 @@ mod tests {
         let answers = |world: &mut World| {
             world.change_interface(7, |row| {
                 if let Mode::Bridged(port) = &mut row.mode {
-                    port.answers_arp = true;
+                    port.heeds = Heeds::ARP;
                 }
             });
         };

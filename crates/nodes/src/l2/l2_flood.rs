@@ -6,16 +6,12 @@
 //!                 │       ├▶ ethernet_input      a copy for the router's own station
 //!                 └───────┘ again: more copies than a call may make
 //! ```
-//! All references show the same bytes, so nobody behind this node may change them: ports send them
-//! as they are. An interface that puts something in front of its frames (a tag, a tunnel's
-//! headers), or lets them wait, gets a copy of its own.
+//! How, `copies` has.
 
-use crate::l2::l2_forward::hand_in;
-use crate::tables::{
-    Interface, Interfaces, Link, MOST_INTERFACES, RateLimit, Setup, WorkerCounters, bridge_port,
-};
+use crate::l2::copies::{self, Target, Ways};
+use crate::tables::{Interfaces, MOST_INTERFACES, RateLimit, Setup, WorkerCounters, bridge_port};
 use graph::{Context, Exits, Node, Published};
-use packet::{Frame, PacketView};
+use packet::Frame;
 use std::sync::Arc;
 
 /// See the module.
@@ -23,7 +19,7 @@ pub struct L2Flood {
     interfaces: Published<Interfaces>,
     counters: Arc<WorkerCounters>,
     /// Ports that the frame at hand leaves by, those that need a copy first.
-    targets: Vec<Target>,
+    targets: Vec<Target<Exit>>,
     /// How much each port may still flood, where that is limited.
     storms: Vec<Option<RateLimit>>,
 }
@@ -51,34 +47,13 @@ graph::exits! {
     }
 }
 
-#[derive(Clone, Copy)]
-struct Target {
-    interface: u16,
-    exit: Exit,
-    holds: Holds,
-}
-
-/// What a target gets.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Holds {
-    /// A copy, for the router itself.
-    Own,
-    /// A copy.
-    Copy,
-    /// A reference.
-    Reference,
-}
-
-impl Target {
-    fn new(interface: u16, row: &Interface) -> Self {
-        let (exit, holds) = match row.link {
-            Link::Bridge if row.input.is_empty() => (Exit::Own, Holds::Own),
-            Link::Bridge => (Exit::OwnFeatures, Holds::Own),
-            _ if row.sends_unchanged() => (Exit::Output, Holds::Reference),
-            _ => (Exit::Output, Holds::Copy),
-        };
-        Self { interface, exit, holds }
-    }
+impl Ways for Exit {
+    const OUTPUT: Self = Self::Output;
+    const OWN: Self = Self::Own;
+    const OWN_FEATURES: Self = Self::OwnFeatures;
+    const AGAIN: Self = Self::Again;
+    const NOWHERE: Self = Self::Nowhere;
+    const NO_BUFFER: Self = Self::NoBuffer;
 }
 
 impl Node for L2Flood {
@@ -120,7 +95,7 @@ impl Node for L2Flood {
                 if starts && storm_pps != 0 && !self.may_flood(rx, storm_pps, context.now_tsc) {
                     Exit::Storm
                 } else {
-                    flood(packet, &self.targets, &self.counters, context)
+                    copies::send(packet, &self.targets, &self.counters, context)
                 };
             exits.set(slot, exit);
         }
@@ -137,7 +112,7 @@ impl L2Flood {
 }
 
 /// The ports that a frame from `rx` is flooded to.
-fn choose(targets: &mut Vec<Target>, interfaces: &Interfaces, rx: u16, to_group: bool) {
+fn choose(targets: &mut Vec<Target<Exit>>, interfaces: &Interfaces, rx: u16, to_group: bool) {
     targets.clear();
     let Some(from) = bridge_port(interfaces, rx) else { return };
     let target = |&id: &u16| {
@@ -147,53 +122,7 @@ fn choose(targets: &mut Vec<Target>, interfaces: &Interfaces, rx: u16, to_group:
         (id != rx && floods && from.reaches(&to)).then(|| Target::new(id, row))
     };
     targets.extend(interfaces.members(from.bridge).iter().filter_map(target));
-    // An unstable sort allocates nothing; each target's number keeps their order.
-    targets.sort_unstable_by_key(|target| (target.holds, target.interface));
-}
-
-/// Sends to each target but the last, as far as there is room; the packet's adjacency tells how
-/// many have theirs already.
-fn flood(
-    mut packet: PacketView<'_>,
-    targets: &[Target],
-    counters: &WorkerCounters,
-    context: &mut Context<'_>,
-) -> Exit {
-    let Some((&last, others)) = targets.split_last() else { return Exit::Nowhere };
-    let rx = packet.rx();
-    let done = packet.adjacency() as usize;
-    let others = others.get(done..).unwrap_or_default();
-    let (now, later) = others.split_at(others.len().min(context.room()));
-    let copies = now.iter().take_while(|target| target.holds != Holds::Reference).count();
-    let (to_copy, to_share) = now.split_at(copies);
-    for &target in to_copy {
-        let Some(copy) = packet.copy(context.cache) else { return Exit::NoBuffer };
-        if let Ok(mut copy) = context.emit(copy, rx, target.exit) {
-            copy.advance(packet.consumed());
-            hand_over(copy, target, counters);
-        }
-    }
-    if !to_share.is_empty() {
-        let references = packet.share(to_share.len() as u16);
-        for (target, reference) in to_share.iter().zip(references) {
-            if let Ok(mut copy) = context.emit_shared(reference, rx, Exit::Output) {
-                copy.set_tx(target.interface);
-            }
-        }
-    }
-    if later.is_empty() {
-        hand_over(packet, last, counters);
-        return last.exit;
-    }
-    packet.set_adjacency((done + now.len()) as u32);
-    Exit::Again
-}
-
-fn hand_over(mut packet: PacketView<'_>, target: Target, counters: &WorkerCounters) {
-    match target.holds {
-        Holds::Own => hand_in(counters, packet, target.interface),
-        _ => packet.set_tx(target.interface),
-    }
+    copies::sort(targets);
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //!  l2_learn, port_rx ─▶ l2_forward ┬▶ interface_output   the station is known
 //!                                  ├▶ l2_flood           it is not, or it is a group
 //!                                  ├▶ l2_arp, l2_nd      ARP and ND, where the bridge answers them
+//!                                  ├▶ l2_multicast       to groups, where it knows who listens
 //!                                  ├▶ ethernet_input     it is the router's own
 //!                                  └▶ drop
 //! ```
@@ -12,7 +13,7 @@ use crate::l2::{
     l2_arp::{ASKING, PASSING},
     l2_nd::is_nd,
 };
-use crate::tables::{Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
+use crate::tables::{Heeds, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
 use fib::mac::{MacKey, MacTable, Sought};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView, VECTOR};
@@ -48,6 +49,8 @@ graph::exits! {
         NdPassing => node "l2-nd" cause PASSING,
         /// Neighbour discovery to a group, in a bridge that answers it.
         NdAsking => node "l2-nd" cause ASKING,
+        /// To a group of IP, in a bridge that knows who listens.
+        Multicast => node "l2-multicast",
         /// Shorter than an Ethernet header.
         Runt => drop "A link or a device on the way damages packets: look at the error counters \
             along it.",
@@ -114,12 +117,12 @@ impl Node for L2Forward {
         // The last frame's ports are often the next one's, too.
         let mut last = (frame.rx()[0], self.found[0]);
         let mut exit = decide(interfaces, last.0, last.1);
-        let mut answers = Answers::of(interfaces, last.0);
+        let mut heeds = heeds_of(interfaces, last.0);
         for slot in 0..count {
             let ports = (frame.rx()[slot], self.found[slot]);
             if ports != last {
                 (last, exit) = (ports, decide(interfaces, ports.0, ports.1));
-                answers = Answers::of(interfaces, ports.0);
+                heeds = heeds_of(interfaces, ports.0);
             }
             frame.tx_mut()[slot] = ports.1 as u16;
             exits.set(slot, exit);
@@ -129,10 +132,10 @@ impl Node for L2Forward {
             if exit == Exit::Flood {
                 frame.adjacencies_mut()[slot] = 0;
                 let exit = unknown(self.sought[slot].key(), frame.lengths()[slot]);
-                exits.set(slot, answers.heard(frame.view(slot).header(), exit));
+                exits.set(slot, heard(heeds, frame.view(slot).header(), exit));
             }
-            if answers.any() && exit == Exit::Output {
-                exits.set(slot, answers.heard(frame.view(slot).header(), exit));
+            if heeds.any() && exit == Exit::Output {
+                exits.set(slot, heard(heeds, frame.view(slot).header(), exit));
             }
         }
     }
@@ -147,7 +150,7 @@ impl L2Forward {
         let one = all.iter().fold(true, |same, &other| same & (other == found))
             && frame.rx().iter().fold(true, |same, &other| same & (other == rx))
             && decide(interfaces, rx, found) == Exit::Output
-            && !Answers::of(interfaces, rx).any();
+            && !heeds_of(interfaces, rx).any();
         if one {
             frame.tx_mut().fill(found as u16);
         }
@@ -176,36 +179,32 @@ fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
     }
 }
 
-/// What the bridge of a port answers itself.
-#[derive(Clone, Copy)]
-struct Answers {
-    arp: bool,
-    nd: bool,
+/// What the bridge of a port looks at.
+fn heeds_of(interfaces: &Interfaces, rx: u16) -> Heeds {
+    bridge_port(interfaces, rx).map_or(Heeds::NOTHING, |port| port.heeds)
 }
 
-impl Answers {
-    fn of(interfaces: &Interfaces, rx: u16) -> Self {
-        let port = bridge_port(interfaces, rx);
-        let (arp, nd) = port.map_or((false, false), |port| (port.answers_arp, port.answers_nd));
-        Self { arp, nd }
+/// Where a frame goes that would take `exit`: there, if it is nothing to be answered or learned
+/// from.
+fn heard(heeds: Heeds, frame: &[u8], exit: Exit) -> Exit {
+    if !heeds.any() {
+        return exit;
     }
+    let arp = || heeds.has(Heeds::ARP) && is_arp(frame);
+    let nd = || heeds.has(Heeds::ND) && is_nd(frame);
+    match exit {
+        Exit::Flood if arp() => Exit::ArpAsking,
+        Exit::Flood if nd() => Exit::NdAsking,
+        Exit::Flood if heeds.has(Heeds::GROUPS) && is_to_ip_group(frame) => Exit::Multicast,
+        Exit::Output if arp() => Exit::ArpPassing,
+        Exit::Output if nd() => Exit::NdPassing,
+        exit => exit,
+    }
+}
 
-    fn any(self) -> bool {
-        self.arp || self.nd
-    }
-
-    /// Where a frame goes that would take `exit`: there, if it is nothing to be answered or learned
-    /// from.
-    fn heard(self, frame: &[u8], exit: Exit) -> Exit {
-        let (arp, nd) = (|| self.arp && is_arp(frame), || self.nd && is_nd(frame));
-        match exit {
-            Exit::Flood if arp() => Exit::ArpAsking,
-            Exit::Flood if nd() => Exit::NdAsking,
-            Exit::Output if arp() => Exit::ArpPassing,
-            Exit::Output if nd() => Exit::NdPassing,
-            exit => exit,
-        }
-    }
+/// True of frames to the addresses of groups of IP (RFC 1112 section 6.4, RFC 2464 section 7).
+fn is_to_ip_group(frame: &[u8]) -> bool {
+    matches!(frame, [0x01, 0x00, 0x5e, ..] | [0x33, 0x33, ..])
 }
 
 /// True of whole ARP frames, without tags.
@@ -283,7 +282,7 @@ mod tests {
     #[test]
     fn a_bridge_that_answers_arp_looks_at_it_first() {
         let mut world = World::new();
-        let answers = BridgePort { answers_arp: true, ..BridgePort::new(BridgeId(BRIDGE)) };
+        let answers = BridgePort { heeds: Heeds::ARP, ..BridgePort::new(BridgeId(BRIDGE)) };
         world.change_interface(6, |row| row.mode = Mode::Bridged(answers));
         let table = &world.setup.shared.stations.table;
         table.insert_static(MacKey::new(BRIDGE, KNOWN), 7).unwrap();
@@ -305,7 +304,7 @@ mod tests {
     #[test]
     fn a_bridge_that_answers_neighbor_solicitations_looks_at_them_first() {
         let mut world = World::new();
-        let answers = BridgePort { answers_nd: true, ..BridgePort::new(BridgeId(BRIDGE)) };
+        let answers = BridgePort { heeds: Heeds::ND, ..BridgePort::new(BridgeId(BRIDGE)) };
         world.change_interface(6, |row| row.mode = Mode::Bridged(answers));
         let table = &world.setup.shared.stations.table;
         table.insert_static(MacKey::new(BRIDGE, KNOWN), 7).unwrap();
@@ -321,6 +320,25 @@ mod tests {
         // The same where all of a vector goes one way.
         let out = node.run(&vec![nd(KNOWN).build(); 2], 6, 0);
         assert!(out.iter().all(|out| out.exit == "nd-passing"));
+    }
+
+    #[test]
+    fn a_bridge_that_knows_listeners_has_frames_to_groups_looked_at() {
+        let mut world = World::new();
+        let heeds = BridgePort { heeds: Heeds::GROUPS, ..BridgePort::new(BridgeId(BRIDGE)) };
+        world.change_interface(6, |row| row.mode = Mode::Bridged(heeds));
+        let mut node = NodeHarness::<L2Forward>::new(&world.setup).unwrap();
+        let kept = [0x01, 0x80, 0xc2, 0, 0, 0];
+        let frames = [[1, 0, 0x5e, 1, 2, 3], [0x33, 0x33, 0, 0, 0, 9], [0xff; 6], kept, [2; 6]];
+        let frames = frames.map(frame_to);
+        let exits = |node: &mut NodeHarness<L2Forward>, rx| {
+            let out = node.run(&frames, rx, 0);
+            out.into_iter().map(|out| out.exit).collect::<Vec<_>>()
+        };
+        let looked = ["multicast", "multicast", "flood", "reserved-address", "flood"];
+        assert_eq!(exits(&mut node, 6), looked);
+        let flooded = ["flood", "flood", "flood", "reserved-address", "flood"];
+        assert_eq!(exits(&mut node, 8), flooded);
     }
 
     #[test]

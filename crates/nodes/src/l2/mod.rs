@@ -5,10 +5,12 @@
 //!  l2_xconnect ───▶ interface_output
 //!  l2_learn ─▶ l2_forward ┬▶ interface_output
 //!                         ├▶ l2_arp, l2_nd       answered for stations that are known
+//!                         ├▶ l2_multicast       to groups, where it is known who listens
 //!                         └▶ l2_flood
 //!  bond_input ─▶ what the bond's frames go to      bond_output ─▶ interface_output of a member
 //! ```
 
+mod copies;
 mod suppression;
 
 pub use suppression::Suppression;
@@ -21,6 +23,7 @@ nodes! {
     l2_forward::L2Forward,
     l2_arp::L2Arp,
     l2_nd::L2Nd,
+    l2_multicast::L2Multicast,
     l2_flood::L2Flood,
     vlan_output::VlanOutput,
     bond_input::BondInput,

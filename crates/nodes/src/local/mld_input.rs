@@ -12,7 +12,7 @@ use crate::local::ip6_local::upper_layer;
 use crate::tables::{ListenersWanted, Punt, RateLimit, Setup, SlowPath};
 use graph::{Context, ExitIndex, Exits, Node};
 use packet::{Frame, PacketView};
-use wire::{icmp6, ipv6};
+use wire::{icmp6, ipv6, mld};
 
 /// Questions told a second and worker: a link has one asker, which asks once in two minutes.
 const PUNTS_PER_SECOND: u32 = 100;
@@ -75,23 +75,11 @@ impl MldInput {
             return Err(Exit::NotFromLink);
         }
         let question = icmp6::Header::new(bytes).filter(|_| bytes.len() >= LEAST_BYTES);
-        let within_ms = longest_delay_ms((question.ok_or(Exit::Truncated)?.rest() >> 16) as u16);
+        let within_ms = mld::time_ms((question.ok_or(Exit::Truncated)?.rest() >> 16) as u16);
         let wanted = ListenersWanted { interface: packet.rx(), within_ms };
         let punt = Punt::ListenersWanted(wanted);
         let told = self.limit.take(now_tsc) && self.slow_path.tell(punt).is_ok();
         if told { Ok(()) } else { Err(Exit::SlowPathFull) }
-    }
-}
-
-/// RFC 3810 section 5.1.3: half of the codes are milliseconds, the others have an exponent.
-///
-/// ```text
-///  │ 1 │ exponent (3) │ mantissa (12) │   (mantissa | 0x1000) << (exponent + 3)
-/// ```
-fn longest_delay_ms(code: u16) -> u32 {
-    match code {
-        ..0x8000 => code.into(),
-        _ => u32::from(code & 0x0fff | 0x1000) << ((code >> 12 & 7) + 3),
     }
 }
 

@@ -13,6 +13,40 @@ use crate::tables::{Interface, Interfaces, Mode};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BridgeId(pub u16);
 
+/// What a bridge looks at before a frame goes on: some of these, in one octet, as most bridges look
+/// at nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Heeds(u8);
+
+impl Heeds {
+    /// Nothing.
+    pub const NOTHING: Self = Self(0);
+    /// ARP requests, which it answers for stations that it knows.
+    pub const ARP: Self = Self(1);
+    /// Neighbour solicitations, likewise.
+    pub const ND: Self = Self(2);
+    /// Who listens to which groups.
+    pub const GROUPS: Self = Self(4);
+
+    /// These, where `wanted`, beside the others.
+    #[must_use]
+    pub fn with(self, more: Self, wanted: bool) -> Self {
+        if wanted { Self(self.0 | more.0) } else { self }
+    }
+
+    /// True if one of these is among them.
+    #[inline]
+    pub fn has(self, some: Self) -> bool {
+        self.0 & some.0 != 0
+    }
+
+    /// True if it looks at something.
+    #[inline]
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+}
+
 /// What an interface may do in its bridge. The bridge's own flags are already in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BridgePort {
@@ -26,10 +60,8 @@ pub struct BridgePort {
     pub flood_unknown: bool,
     /// Broadcasts and multicasts leave by it.
     pub flood_groups: bool,
-    /// Its bridge answers ARP requests for stations that it knows.
-    pub answers_arp: bool,
-    /// Its bridge answers neighbour solicitations for them.
-    pub answers_nd: bool,
+    /// What its bridge looks at in passing.
+    pub heeds: Heeds,
     /// A bit for each split-horizon group that it is in.
     pub groups: u64,
     /// The tunnel that it is one of several remotes of: those do not reach each other.
@@ -49,8 +81,7 @@ impl BridgePort {
             forward: true,
             flood_unknown: true,
             flood_groups: true,
-            answers_arp: false,
-            answers_nd: false,
+            heeds: Heeds::NOTHING,
             groups: 0,
             tunnel: None,
             storm_pps: 0,

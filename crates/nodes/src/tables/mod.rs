@@ -21,6 +21,7 @@ mod flow_bridges;
 mod flow_rules;
 mod interfaces;
 mod lisp;
+mod listeners;
 mod mailbox;
 #[cfg(test)]
 mod mailbox_tests;
@@ -39,7 +40,7 @@ mod vrfs;
 pub use bindings::{Bindings, Bound};
 pub use bond::{BondHash, BondMember, BondWays};
 use bridge::Members;
-pub use bridge::{BridgeId, BridgePort, bridge_port};
+pub use bridge::{BridgeId, BridgePort, Heeds, bridge_port};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,
@@ -54,6 +55,7 @@ pub use interfaces::{
 };
 use lisp::lisps;
 pub use lisp::{Lisp, LispInstance, LispLink, LispSource, LispSources};
+pub use listeners::{Heeding, Listeners, Way, is_for_all, is_of_link};
 pub use mailbox::{Mailbox, RxAttachment, TxAttachment};
 pub use next_hop_counters::NextHopCounters;
 pub use rate_limit::{RateLimit, RateLimits};
@@ -61,7 +63,7 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BetterWay6, BindingHeard, EidWanted, FlowTold, Injected, InjectedQueue,
+    ArpHeard, BetterWay, BetterWay6, BindingHeard, EidWanted, FlowTold, GroupsSaid, Injected, InjectedQueue,
     Injector, LacpHeard, Lane, LispSaid, ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts,
     RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved, slow_path,
 };

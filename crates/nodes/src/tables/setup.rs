@@ -2,7 +2,7 @@
 
 use crate::tables::{
     Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, FlowState, InjectedQueue, Interfaces,
-    LastDropped, Lisp, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath, Stations,
+    LastDropped, Lisp, Listeners, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath, Stations,
     TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
@@ -94,6 +94,8 @@ pub struct Shared {
     pub stations: Stations,
     /// Who has which address in bridges that answer ARP.
     pub bindings: Published<Bindings>,
+    /// Who listens to which groups in bridges that know it.
+    pub listeners: Published<Listeners>,
     /// Bridges of flows.
     pub flow_bridges: Published<FlowBridges>,
     /// The time that flows count by.

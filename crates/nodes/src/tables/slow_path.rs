@@ -226,6 +226,18 @@ pub struct FlowTold {
     pub packet: PacketBuf,
 }
 
+/// Somebody said something of groups, in a bridge that listens to that. The control thread owns the
+/// copy.
+#[derive(Debug)]
+pub struct GroupsSaid {
+    /// The bridge.
+    pub bridge: BridgeId,
+    /// The interface that it came in by.
+    pub interface: u16,
+    /// The whole frame.
+    pub packet: PacketBuf,
+}
+
 /// What workers tell the control thread.
 #[derive(Debug)]
 pub enum Punt {
@@ -237,6 +249,8 @@ pub enum Punt {
     Moved(StationMoved),
     /// Who has an address in a bridge.
     Binding(BindingHeard),
+    /// Who listens to groups in a bridge.
+    GroupsSaid(GroupsSaid),
     /// A tunnel has another end.
     RemoteHeard(RemoteHeard),
     /// A piece is to be put together with others.
@@ -271,6 +285,7 @@ impl Punt {
             | Self::Piece(PieceCame { packet, .. })
             | Self::BetterWay6(BetterWay6 { packet, .. })
             | Self::FlowTold(FlowTold { packet, .. })
+            | Self::GroupsSaid(GroupsSaid { packet, .. })
             | Self::LispSaid(LispSaid { packet, .. }) => Some(packet),
             Self::EidWanted(EidWanted { packet, .. }) => packet,
             Self::Moved(_)
@@ -403,6 +418,7 @@ impl Punt {
             | Self::Piece(_)
             | Self::BetterWay6(_)
             | Self::FlowTold(_)
+            | Self::GroupsSaid(_)
             | Self::EidWanted(_)
             | Self::LispSaid(_) => Lane::Packets,
             Self::Arp(heard) if heard.is_reply && !heard.is_gratuitous => Lane::Answers,
@@ -435,6 +451,7 @@ impl Punt {
             | Self::Nd(NdHeard { interface, .. })
             | Self::RouterWanted(RouterWanted { interface, .. }) => (*interface, 1),
             Self::FlowTold(it) => (it.interface, 3),
+            Self::GroupsSaid(it) => (it.interface, 2),
             Self::Piece(it) => (it.packet.rx(), 2),
             Self::Lacp(it) => (it.interface, 2),
             Self::Binding(it) => (it.bridge.0, 2),

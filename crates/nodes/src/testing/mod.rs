@@ -3,7 +3,7 @@
 use crate::tables::{
     Bindings, BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowBridges,
     IcmpLimits, Injector, Inside, Interface, InterfaceId, Interfaces, Kind, LastDropped, Link,
-    Lisp, Mode, NextHopCounters, Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel,
+    Lisp, Listeners, Mode, NextHopCounters, Punt, Punts, Reception, Setup, Shared, Stations, ToTwin, Tunnel,
     Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key, slow_path, twin_queue,
 };
 use fib::adjacency::AdjacencyTable;
@@ -49,6 +49,7 @@ pub(crate) struct World {
     /// Tables of a VRF that is not there yet ([`World::add_red`]).
     pub(crate) red: VrfTables,
     pub(crate) bindings: Publisher<Bindings>,
+    pub(crate) listeners: Publisher<Listeners>,
     pub(crate) lisp: Publisher<Lisp>,
     pub(crate) flow_bridges: Publisher<FlowBridges>,
     /// Its map cache ([`World::add_lisp`]), and who may send.
@@ -65,6 +66,7 @@ impl World {
         let readers = Quiescence::new();
         let interfaces = Publisher::new(Interfaces::new(rows()), &readers);
         let bindings = Publisher::new(Bindings::default(), &readers);
+        let listeners = Publisher::new(Listeners::default(), &readers);
         let nodes = Ip4Nodes::new(4096, PageSize::Small, &readers).unwrap();
         let (layout, page_size) = (Ip4Layout::Compact, PageSize::Small);
         let pool6 = Ip6Pool::new(1 << 24, PageSize::Small, &readers).unwrap();
@@ -88,6 +90,7 @@ impl World {
             interfaces: interfaces.published(),
             vrfs: vrfs.published(),
             bindings: bindings.published(),
+            listeners: listeners.published(),
             lisp: lisp.published(),
             flow_bridges: flow_bridges.published(),
             flow_clock: Default::default(),
@@ -133,6 +136,7 @@ impl World {
             twin_packets,
             interfaces,
             bindings,
+            listeners,
             vrfs,
             red,
             lisp,

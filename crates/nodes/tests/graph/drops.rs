@@ -2,6 +2,7 @@
 
 use crate::bonds;
 use crate::drops_flow;
+use crate::drops_groups;
 use crate::drops_lisp;
 use crate::drops_nat;
 use crate::drops_own;
@@ -36,7 +37,7 @@ use std::sync::atomic::Ordering;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 9] = [
+const OUT_OF_REACH: [&str; 10] = [
     // Interfaces of packets, not frames, have no twin; the node's own tests give one such a packet.
     "twin-output/no-link-header",
     // Who hands it packets has read their IP headers, and drops those without; likewise.
@@ -50,6 +51,7 @@ const OUT_OF_REACH: [&str; 9] = [
     "tunnel-too-big/interface-down",
     // Or out of its bridge.
     "l2-learn/not-bridged",
+    "l2-multicast/not-bridged",
     // Or a bridge of flows.
     "flow-upcall/no-bridge",
     // It takes a second worker; the node's own tests play that.
@@ -470,6 +472,9 @@ fn reached_by_settings() -> Vec<String> {
     rig.receive(7, craft::ethernet(HOST_MAC, [255; 6]).build());
     expect(rig, "l2-flood/no-buffer");
     met.push("l2-flood/no-buffer".to_owned());
+    let (rig, reason) = drops_groups::no_buffer();
+    expect(rig, reason);
+    met.push(reason.to_owned());
     met
 }
 
@@ -489,6 +494,7 @@ fn every_reason_has_a_packet_that_meets_it() {
     let others = [
         drops6::plays(),
         drops_flow::plays(),
+        drops_groups::plays(),
         drops_lisp::plays(),
         drops_nat::plays(),
         drops_own::plays(),

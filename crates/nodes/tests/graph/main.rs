@@ -8,6 +8,7 @@ mod bridging;
 mod drops;
 mod drops6;
 mod drops_flow;
+mod drops_groups;
 mod drops_lisp;
 mod drops_nat;
 mod drops_own;

@@ -2,6 +2,7 @@
 
 use crate::rig::*;
 use nodes::interface::{MirrorTo, mirror_input::MirrorInput, mirror_output::MirrorOutput};
+use nodes::tables::Heeds;
 use proptest::prelude::*;
 use std::net::Ipv6Addr;
 use wire::{checksum, craft, ipv4, ipv6};
@@ -195,7 +196,10 @@ proptest! {
             });
         }
         for id in [6, 7, 8, 9, BRIDGED_VLAN, BESIDE_TUNNELS] {
-            rig.change_port(id, |port| (port.answers_arp, port.answers_nd) = (true, true));
+            rig.change_port(id, |port| {
+                let all = Heeds::ARP.with(Heeds::ND, true);
+                port.heeds = all.with(Heeds::GROUPS, true);
+            });
         }
         for (interface, frame) in frames {
             rig.receive(interface, frame);

@@ -257,7 +257,14 @@ impl Rig {
             let node = totals.iter().find(|node| node.name == name).unwrap();
             node.exits.iter().sum::<u64>() - node.packets
         };
-        let copying = ["flow-act", "ip4-fragment", "l2-flood", "mirror-input", "mirror-output"];
+        let copying = [
+            "flow-act",
+            "ip4-fragment",
+            "l2-flood",
+            "l2-multicast",
+            "mirror-input",
+            "mirror-output",
+        ];
         let pieces: u64 = copying.map(more).into_iter().sum();
         // What waited for its turn is no longer the engine's, and comes back.
         let waited = taken("shape");

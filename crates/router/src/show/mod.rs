@@ -29,6 +29,8 @@ answers! { Router, router, filter;
     NeighborShare: router.show_neighbor_shares(),
     Bridge: router.parts.bridges.show(&router.core),
     Evpn: router.parts.bridges.show_evpn(),
+    Snooping: router.parts.bridges.show_snooping(&router.core),
+    Groups: router.parts.bridges.show_groups(&router.core, filter)?,
     Bond: router.parts.bonds.show(&router.core),
     Controller: router.parts.bridges.show_controllers(),
     Policer: router.parts.policers.show(&router.core),

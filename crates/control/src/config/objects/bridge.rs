@@ -9,6 +9,7 @@ use wire::MacAddr;
 
 use super::bridge_controller::{self, Controller, Datapath};
 use super::bridge_evpn::Evpn;
+use super::bridge_snooping::{self, FixedGroup, RouterPort, Snooping};
 use super::name::name_field;
 use super::port::{Port, Ports, check_exists};
 use super::port_kind::PortKind;
@@ -89,6 +90,10 @@ object! {
         pub isolated: bool = false,
         /// Most frames (of each worker) that are flooded from it; 0: any number
         pub storm_pps: u32 = 0,
+        /// Whether a router that forwards groups is behind it, with `snooping`
+        pub multicast_router: RouterPort = RouterPort::Learned,
+        /// Whether it is not asked whether others stay when it leaves a group, with `snooping`
+        pub fast_leave: bool = false,
         /// What it may do
         pub flags: Flags = Flags::default(),
     }
@@ -127,6 +132,11 @@ object! {
         /// How a routing daemon tells it of stations beyond its tunnel, and is told of its own; not
         /// at all when left out
         pub evpn: Option<Box<Evpn>> as "on" = None,
+        /// How it listens to who listens to groups, which go to those alone; not at all when left
+        /// out
+        pub snooping: Option<Box<Snooping>> as "on" = None,
+        /// Groups that somebody listens to and does not tell, with `snooping`
+        pub groups: Vec<FixedGroup> as "239.1.1.1 lan1" = Vec::new(),
         /// What all its ports may do
         pub flags: Flags = Flags::default(),
         /// Who says where frames go
@@ -264,6 +274,7 @@ impl Object for Bridges {
             }
             bridge.check_flows(name, &config.ports, report);
             bridge_controller::check(name, bridge, report);
+            bridge_snooping::check(name, bridge, report);
             for (index, member) in bridge.ports.iter().enumerate() {
                 let (field, port) = (format!("bridge.{name}.ports[{index}]"), &member.port);
                 check_exists(&field, port, &config.ports, report);

@@ -13,6 +13,7 @@ use super::super::objects::acl::{Acl, AclName, Action, Fragment, Rule, TcpFlags}
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::bridge_evpn::Evpn;
+use super::super::objects::bridge_snooping::{Snooping, Unknown};
 use super::super::objects::flows::Flows;
 use super::super::objects::icmp::Icmp;
 use super::super::objects::ip4::Ip4;
@@ -309,6 +310,10 @@ fn bridge(config: &mut Config, ports: &[u8]) {
         answer_nd,
         bindings,
         evpn,
+        snooping: answer_arp.then(|| {
+            let unknown = if answer_nd { Unknown::Routers } else { Unknown::Flood };
+            Box::new(Snooping { querier: answer_nd, unknown, ..Snooping::default() })
+        }),
         ..Bridge::default()
     };
     config.bridges.insert(lan.clone(), made);

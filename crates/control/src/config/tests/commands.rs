@@ -200,6 +200,9 @@ fn bridge(name: &BridgeName, bridge: &Bridge) -> Vec<String> {
         let netns = it.netns.as_ref().map_or_else(String::new, |netns| format!(" netns {netns}"));
         format!(" evpn on{netns} routes {}", it.routes)
     });
+    let snooping = bridge.snooping.as_deref().map_or_else(String::new, |it| {
+        format!(" snooping on querier {} unknown {}", it.querier, it.unknown.word())
+    });
     let Bridge { ageing, mac_limit, answer_arp, answer_nd, .. } = bridge;
     let own = format!(
         "bridge set {name} ageing {} mac_limit {mac_limit} answer_arp {answer_arp} answer_nd {answer_nd}{}",
@@ -208,7 +211,8 @@ fn bridge(name: &BridgeName, bridge: &Bridge) -> Vec<String> {
     );
     let own = [format!("bridge add {name}"), own].into_iter();
     let own = own.chain(bridge.ports.iter().map(join)).chain(bridge.bindings.iter().map(bind));
-    own.chain((!evpn.is_empty()).then(|| format!("bridge set {name}{evpn}"))).collect()
+    let more = [evpn, snooping].into_iter().filter(|more| !more.is_empty());
+    own.chain(more.map(|more| format!("bridge set {name}{more}"))).collect()
 }
 
 fn mirror(mirror: &Mirror) -> String {

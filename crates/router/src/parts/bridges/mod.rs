@@ -11,6 +11,7 @@ mod evpn;
 mod flapping;
 mod flows;
 mod show;
+mod snooping;
 
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
@@ -27,8 +28,9 @@ use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use flapping::Flapping;
 use flows::Flows;
+use snooping::Snoopings;
 use nodes::tables::{
-    BindingHeard, BridgeId, BridgePort, FlowTold, Interface, Link, Mode, StationMoved,
+    BindingHeard, BridgeId, BridgePort, FlowTold, GroupsSaid, Heeds, Interface, Link, Mode, StationMoved,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -58,6 +60,7 @@ pub(crate) struct Bridges {
     flapping: Flapping,
     evpn: Evpn,
     flows: Flows,
+    snooping: Snoopings,
 }
 
 /// A configured bridge.
@@ -79,8 +82,10 @@ impl OpenBridge {
             bridge: self.id,
             learn: flags.learn,
             forward: flags.forward,
-            answers_arp: self.config.answer_arp,
-            answers_nd: self.config.answer_nd,
+            heeds: Heeds::NOTHING
+                .with(Heeds::ARP, self.config.answer_arp)
+                .with(Heeds::ND, self.config.answer_nd)
+                .with(Heeds::GROUPS, self.config.snooping.is_some()),
             flood_unknown: flags.flood_unknown,
             flood_groups: flags.flood_groups,
             groups: group | if member.isolated { ISOLATED } else { 0 },
@@ -224,14 +229,17 @@ impl Part for Bridges {
             tracing::warn!(fault = "bridges", "{error}");
         }
         self.evpn.published(core);
+        self.snooping.published(core);
     }
 
-    fn link_up(&mut self, core: &mut Core, _: &PortName) {
+    fn link_up(&mut self, core: &mut Core, port: &PortName) {
         self.flows.follow(core);
+        self.snooping.link_up(core, port);
     }
 
     fn link_down(&mut self, core: &mut Core, port: &PortName) {
         self.flows.follow(core);
+        self.snooping.link_down(core, port);
         if let Some(id) = core.ports.id_of(port) {
             core.forget_stations_behind(id);
         }
@@ -242,6 +250,7 @@ impl Part for Bridges {
         if let Some(bindings) = self.binding.due(now) {
             core.dataplane.set_bindings(bindings);
         }
+        self.snooping.turn(core, now);
         self.evpn.turn(core, &self.bridges, &mut self.binding, now);
         if self.next_sweep.is_some_and(|next| now < next) {
             return false;
@@ -274,6 +283,7 @@ impl Makes<Delta<BridgeName, Bridge>> for Bridges {
             .map_err(|why| fault(&format!("bridge.{name}"), why))?;
         if let Some(id) = id(self).or(before) {
             self.binding.set(id, config);
+            self.snooping.set(core, id, name, config);
             self.flows.set(core, id, name, config)?;
         }
         core.touch_rows();
@@ -297,6 +307,12 @@ impl Makes<Delta<StationKey, Station>> for Bridges {
 impl Hears<FlowTold> for Bridges {
     fn hear(&mut self, core: &mut Core, told: FlowTold) {
         self.flows.told(core, told);
+    }
+}
+
+impl Hears<GroupsSaid> for Bridges {
+    fn hear(&mut self, core: &mut Core, said: GroupsSaid) {
+        self.snooping.hear(core, said);
     }
 }
 

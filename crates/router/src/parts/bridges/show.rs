@@ -155,7 +155,7 @@ impl Bridges {
         }))
     }
 
-    fn bridge_id(&self, name: &str) -> Result<u16, EngineError> {
+    pub(super) fn bridge_id(&self, name: &str) -> Result<u16, EngineError> {
         let unknown = || EngineError::Unknown { what: "bridge", name: name.to_owned() };
         let key = BridgeName::from_text(name).map_err(|_| unknown())?;
         self.bridges.get(&key).map(|bridge| bridge.id.0).ok_or_else(unknown)

@@ -58,6 +58,9 @@ impl Router {
             Punt::RouterWanted(it) => format!("advertises itself on {}", on(it.interface)),
             Punt::Echo(_) => "takes it as an answer to a ping of its own".to_owned(),
             Punt::EidWanted(it) => format!("asks the map resolver of LISP for {}", it.endpoint),
+            Punt::GroupsSaid(it) => {
+                format!("hears on {} who listens to which groups", on(it.interface))
+            }
             Punt::LispSaid(it) => format!("takes a message of LISP in on {}", on(it.interface)),
             Punt::FlowTold(_) => {
                 "tells controllers of the bridge of the packet, or learns a flow of it".to_owned()
