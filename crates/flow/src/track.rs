@@ -75,6 +75,13 @@ pub struct Frozen {
     pub(crate) queue: Option<u32>,
 }
 
+impl Frozen {
+    /// In which table it goes on.
+    pub fn table(&self) -> u8 {
+        self.table
+    }
+}
+
 /// What connection tracking said of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tracked {

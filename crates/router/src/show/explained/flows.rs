@@ -64,6 +64,16 @@ impl Look<'_> {
                 flow::Told::Packet { .. } => "controllers are told".to_owned(),
                 flow::Told::Learned(_) => "a flow is learned".to_owned(),
             },
+            Step::Track(track) => {
+                let commits = if track.commits { ", which remembers it" } else { "" };
+                let nat = if track.nat.is_some() { " and translates it" } else { "" };
+                format!("tracked in zone {}{commits}{nat}", track.zone)
+            }
+            Step::Recirculate(_, frozen) => {
+                format!("again from table {}, with what tracking says of it", frozen.table())
+            }
+            Step::Fork(_) => "a copy".to_owned(),
+            Step::End => "the end of that copy".to_owned(),
         }
     }
 }
