@@ -1,0 +1,197 @@
+//! What packets of one flow have in common, read from their first octets.
+//!
+//! ```text
+//!  Ethernet (tags) ─┬ IPv4, IPv6 ─ protocol, class ─ ports, or type and code of ICMP
+//!                   └ anything else: addresses of stations, ethertype
+//! ```
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+use wire::ip::protocol;
+use wire::{ethernet, ipv4, ipv6};
+
+/// Where a packet was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Place {
+    /// The interface that it came in by; 0: unknown.
+    pub input: u32,
+    /// The interface that it leaves by; 0: unknown.
+    pub output: u32,
+    /// Seen where it leaves; else where it comes in.
+    pub is_sent: bool,
+}
+
+/// Between whom.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Hosts {
+    /// Of IPv4: source and destination.
+    V4(Ipv4Addr, Ipv4Addr),
+    /// Of IPv6.
+    V6(Ipv6Addr, Ipv6Addr),
+    /// Something else, by its ethertype.
+    Other(u16),
+}
+
+/// What packets of a flow have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Key {
+    /// Where.
+    pub place: Place,
+    /// The outer tag's VLAN; 0: none.
+    pub vlan: u16,
+    /// Between which stations: source and destination, where it is not IP.
+    pub stations: ([u8; 6], [u8; 6]),
+    /// Between whom.
+    pub hosts: Hosts,
+    /// The protocol of IP.
+    pub protocol: u8,
+    /// The octet of DSCP and ECN.
+    pub class: u8,
+    /// From which port.
+    pub source_port: u16,
+    /// To which; of ICMP, type and code.
+    pub destination_port: u16,
+}
+
+/// What a packet says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// Its flow.
+    pub key: Key,
+    /// Its octets: of IP from there on, of others all.
+    pub bytes: u32,
+    /// The flags of TCP.
+    pub tcp_flags: u8,
+}
+
+impl Packet {
+    /// Reads a frame's first octets; it has `length` in all. None of what is no frame.
+    pub fn read(frame: &[u8], length: u32, place: Place) -> Option<Self> {
+        let header = ethernet::Header::new(frame)?;
+        let (mut ethertype, mut at, mut vlan) = (header.ethertype(), ethernet::Header::LEN, 0);
+        for _ in 0..2 {
+            let Some(&[high, low, type_high, type_low]) =
+                frame.get(at..).and_then(|rest| rest.first_chunk::<4>())
+            else {
+                break;
+            };
+            if !matches!(ethertype, 0x8100 | 0x88a8) {
+                break;
+            }
+            if vlan == 0 {
+                vlan = u16::from_be_bytes([high, low]) & 0x0fff;
+            }
+            (ethertype, at) = (u16::from_be_bytes([type_high, type_low]), at + 4);
+        }
+        let key = Key {
+            place,
+            vlan,
+            stations: ([0; 6], [0; 6]),
+            hosts: Hosts::Other(ethertype),
+            protocol: 0,
+            class: 0,
+            source_port: 0,
+            destination_port: 0,
+        };
+        let rest = frame.get(at..).unwrap_or_default();
+        let packet = match ethertype {
+            0x0800 => read4(rest, key),
+            0x86dd => read6(rest, key),
+            _ => None,
+        };
+        let stations = (header.source().octets(), header.destination().octets());
+        let other = Self { key: Key { stations, ..key }, bytes: length, tcp_flags: 0 };
+        Some(packet.unwrap_or(other))
+    }
+}
+
+fn read4(bytes: &[u8], key: Key) -> Option<Packet> {
+    let header = ipv4::Header::new(bytes).filter(|header| header.is_sound())?;
+    let key = Key {
+        hosts: Hosts::V4(header.source_addr(), header.destination_addr()),
+        protocol: header.protocol(),
+        class: header.tos(),
+        ..key
+    };
+    let upper = bytes.get(header.header_len()..).filter(|_| header.fragment_offset() == 0);
+    Some(with_ports(key, upper.unwrap_or_default(), header.total_len().into()))
+}
+
+fn read6(bytes: &[u8], key: Key) -> Option<Packet> {
+    let header = ipv6::Header::new(bytes).filter(|header| header.version() == 6)?;
+    let mut next = header.next_header();
+    let mut at = ipv6::Header::LEN;
+    // As many as fit what is kept of a packet.
+    while matches!(next, protocol::HOP_BY_HOP | protocol::ROUTING | protocol::DESTINATION_OPTIONS) {
+        let Some(&[after, eights]) = bytes.get(at..).and_then(|rest| rest.first_chunk::<2>())
+        else {
+            break;
+        };
+        (next, at) = (after, at + 8 * (1 + usize::from(eights)));
+    }
+    let key = Key {
+        hosts: Hosts::V6(header.source_addr(), header.destination_addr()),
+        protocol: next,
+        class: header.traffic_class(),
+        ..key
+    };
+    let length = u32::from(header.payload_len()) + ipv6::Header::LEN as u32;
+    Some(with_ports(key, bytes.get(at..).unwrap_or_default(), length))
+}
+
+fn with_ports(key: Key, upper: &[u8], bytes: u32) -> Packet {
+    let word = |at: usize| {
+        let octets = upper.get(at..at + 2).and_then(|octets| octets.first_chunk::<2>());
+        octets.map_or(0, |octets| u16::from_be_bytes(*octets))
+    };
+    let (source_port, destination_port, tcp_flags) = match key.protocol {
+        protocol::TCP => (word(0), word(2), upper.get(13).copied().unwrap_or(0)),
+        protocol::UDP | protocol::SCTP => (word(0), word(2), 0),
+        protocol::ICMP4 | protocol::ICMP6 => (0, word(0), 0),
+        _ => (0, 0, 0),
+    };
+    Packet { key: Key { source_port, destination_port, ..key }, bytes, tcp_flags }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::craft;
+
+    const PLACE: Place = Place { input: 1, output: 0, is_sent: false };
+
+    fn read(frame: &[u8]) -> Packet {
+        Packet::read(frame, frame.len() as u32, PLACE).unwrap()
+    }
+
+    #[test]
+    fn packets_of_ip_are_told_by_hosts_and_ports() {
+        let link = || craft::ethernet([2; 6], [4; 6]);
+        let udp =
+            read(&link().ipv4([10, 0, 0, 1], [10, 0, 0, 2]).udp(1000, 53).payload(&[0; 9]).build());
+        assert_eq!(udp.key.hosts, Hosts::V4([10, 0, 0, 1].into(), [10, 0, 0, 2].into()));
+        assert_eq!(
+            (udp.key.protocol, udp.key.source_port, udp.key.destination_port),
+            (17, 1000, 53)
+        );
+        assert_eq!((udp.bytes, udp.key.vlan, udp.key.stations.0), (37, 0, [0; 6]));
+        let tagged = link().service_vlan(7).vlan(9).ipv4([10, 0, 0, 1], [10, 0, 0, 2]).tcp(1, 2);
+        let tcp = read(&tagged.flags(0x12).build());
+        assert_eq!((tcp.key.vlan, tcp.key.protocol, tcp.tcp_flags), (7, 6, 0x12));
+        let six = link().ipv6(1, 2).hop_by_hop(&[1, 4, 0, 0, 0, 0]).icmp6(128, 0, [0; 4]).build();
+        let six = read(&six);
+        assert_eq!((six.key.protocol, six.key.destination_port), (58, 0x8000));
+        let piece = link().ipv4([10, 0, 0, 1], [10, 0, 0, 2]).protocol(17).fragment(8, true);
+        assert_eq!(read(&piece.payload(&[9; 8]).build()).key.destination_port, 0);
+    }
+
+    #[test]
+    fn others_are_told_by_stations_and_what_is_short_is_nothing() {
+        let arp = craft::ethernet([2; 6], [0xff; 6]).arp_request([2; 6], 1, 2).pad_to(60).build();
+        let other = read(&arp);
+        assert_eq!((other.key.hosts, other.bytes), (Hosts::Other(0x0806), 60));
+        assert_eq!(other.key.stations, ([2; 6], [0xff; 6]));
+        assert_eq!(Packet::read(&arp[..13], 13, PLACE), None);
+        let broken = craft::ethernet([2; 6], [4; 6]).ethertype(0x0800).payload(&[0x45; 10]).build();
+        assert_eq!(read(&broken).key.hosts, Hosts::Other(0x0800));
+    }
+}
