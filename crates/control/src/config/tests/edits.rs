@@ -159,5 +159,7 @@ fn usage_lines_are_made_of_the_declared_fields() {
     ] {
         assert_eq!(usage(noun, verb), words);
     }
-    assert!(usage("bridge", "join").contains("[isolated] [storm_pps STORM_PPS] [learn on|off]"));
+    let said = "[isolated] [storm_pps STORM_PPS] [multicast_router learned|always|never] \
+        [fast_leave] [learn on|off]";
+    assert!(usage("bridge", "join").contains(said));
 }
