@@ -118,6 +118,10 @@ ends 1 study vector-router --quick --devices volley,vpp=/nonexistent --out "$out
 ends 1 study nonesuch
 ends 2 study vector-router --only nonesuch --out "$work/none"
 
+# A budget is handed on: what there is no time for says so, and nothing else is asked here.
+study "$work/small.toml" --quick --only longer --budget 1s --out "$work/budget" || true
+has 'Budget of 1 s' "$work/progress.log"
+
 # The study that comes with the lab: one of its runs, the rest with reasons.
 out=$work/vector
 study vector-router --quick --devices volley --only functions-ip6 --out "$out"

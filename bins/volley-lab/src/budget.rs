@@ -22,7 +22,7 @@ impl Budget {
 }
 
 /// Hours, minutes and seconds, each with its letter.
-fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let refused = || "not a time, as in 30m, 2h, 90s or 1h30m".to_owned();
     let (mut rest, mut seconds, mut last) = (text, 0.0, f64::INFINITY);
     while !rest.is_empty() {

@@ -21,12 +21,16 @@ use lab_study::scenario::Planned;
 use lab_study::study::{Run, Study};
 use lab_study::table;
 use lab_trial::dut;
+use lab_trial::plan::Plan;
 use lab_trial::scenario::Scenario;
 
 use crate::Failure;
+use crate::budget;
 use crate::interrupt::Interrupt;
 use crate::say::say;
 
+/// What a run takes that nobody can tell beforehand, in seconds: the device alone decides.
+const UNKNOWN_S: f64 = 300.0;
 /// How often a run is looked after.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -49,8 +53,12 @@ pub(crate) struct Arguments {
     /// These runs alone, by their names in the study
     #[arg(long, value_name = "RUN,…", value_delimiter = ',')]
     only: Vec<String>,
+    /// Time for all of it, as 2h or 90m: each run has its share, each device and case once, then
+    /// again where the intervals are widest
+    #[arg(long, value_name = "TIME", value_parser = budget::time)]
+    budget: Option<Duration>,
     /// Write the report of what lies in --out again, and measure nothing
-    #[arg(long, requires = "out", conflicts_with_all = ["quick", "devices", "only"])]
+    #[arg(long, requires = "out", conflicts_with_all = ["quick", "devices", "only", "budget"])]
     render: bool,
     /// With --render: the report as documentation, too: DIR/STUDY.md, and its drawings beside it
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "render")]
@@ -99,6 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interrupt = Interrupt::listen()?;
     let wanted = |run: &&Run| arguments.only.is_empty() || arguments.only.contains(&run.id);
     let runs: Vec<&Run> = study.runs.iter().filter(wanted).collect();
+    let until = arguments.budget.map(|budget| Instant::now() + budget);
     for (index, run) in runs.iter().enumerate() {
         let over = state.ended.iter().any(|it| it.run == run.id && it.failure.is_none());
         let devices = devices_of(run, &state.devices);
@@ -108,9 +117,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         eprintln!("volley-lab: run {} of {}: {} ({})", index + 1, runs.len(), run.id, run.title);
         let planned = Planned::of(&study, run, state.quick)?;
         let scenario = folder.write_scenario(&run.id, &planned)?;
+        let still = |it: &&&Run| {
+            let over = |ended: &Ended| ended.run == it.id && ended.failure.is_none();
+            !state.ended.iter().any(over)
+        };
+        let weights = runs[index..].iter().filter(still).map(|it| weight(&study, it, &state));
+        let weights = weights.collect::<Result<Vec<f64>, Error>>()?;
+        let budget =
+            until.map(|until| share(until.saturating_duration_since(Instant::now()), &weights));
         let link = run.link.as_ref().unwrap_or(&study.link);
         let began = Instant::now();
-        let status = carry_out(&folder.run(&run.id), &scenario, link, &devices, &interrupt)?;
+        let status =
+            carry_out(&folder.run(&run.id), &scenario, (link, budget), &devices, &interrupt)?;
         if interrupt.came() {
             report(&study, &state, &folder)?;
             say!("{}", folder.file("report.html").display());
@@ -146,11 +164,27 @@ fn check(study: &Study, quick: bool) -> Result<(), Error> {
     Ok(())
 }
 
+/// How long a first start of everything of a run takes, by its plan.
+fn weight(study: &Study, run: &Run, state: &State) -> Result<f64, Error> {
+    let planned = Planned::of(study, run, state.quick)?;
+    let scenario = Scenario::parse(&planned.text(), &run.id)?;
+    let devices = devices_of(run, &state.devices).len();
+    Ok(Plan::of(&scenario, devices, 1).seconds().unwrap_or(UNKNOWN_S * devices as f64))
+}
+
+/// What the first of several runs has of the time that is left for all: as much as its plan is of
+/// theirs, and a second at least.
+fn share(left: Duration, weights: &[f64]) -> Duration {
+    let all: f64 = weights.iter().sum();
+    let share = weights.first().map_or(0.0, |first| first / all.max(f64::MIN_POSITIVE));
+    left.mul_f64(share.clamp(0.0, 1.0)).max(Duration::from_secs(1))
+}
+
 /// A run, as a process of its own: what it says goes to a file, how far it is to the terminal.
 fn carry_out(
     folder: &Path,
     scenario: &Path,
-    link: &str,
+    (link, budget): (&str, Option<Duration>),
     devices: &[String],
     interrupt: &Interrupt,
 ) -> Result<ExitStatus, Error> {
@@ -165,6 +199,7 @@ fn carry_out(
         .arg(scenario)
         .args(["--link", link, "--devices", &devices.join(","), "--out"])
         .arg(folder)
+        .args(budget.map(|time| format!("--budget={}s", time.as_secs())))
         .stdin(Stdio::null())
         .stdout(out)
         .process_group(0)
@@ -250,6 +285,24 @@ mod tests {
             }
             study.devices.iter().for_each(|name| drop(dut::named(name).unwrap()));
         }
+    }
+
+    #[test]
+    fn a_budget_is_shared_as_plans_are_long_and_runs_without_devices_have_none_of_it() {
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(share(hour, &[30.0, 60.0]), hour / 3);
+        assert_eq!([share(hour, &[9.0]), share(hour, &[0.0, 9.0])], [hour, hour / 3_600]);
+        assert_eq!(share(Duration::ZERO, &[1.0]), Duration::from_secs(1));
+        let study = known::study("schedulers").unwrap();
+        let weight_of = |id: &str, devices: &[&str]| {
+            let devices = devices.iter().map(|it| (*it).to_owned()).collect();
+            let state = State { devices, ..State::default() };
+            weight(&study, study.run(id).unwrap(), &state).unwrap()
+        };
+        assert_eq!(weight_of("source-guest", &["volley"]), 0.0);
+        let (one, two) =
+            (weight_of("source", &["volley"]), weight_of("source", &["volley", "ovs"]));
+        assert!(one > 18.0 * 10.0 && (two / one - 2.0).abs() < 0.01, "{one} {two}");
     }
 
     #[test]
