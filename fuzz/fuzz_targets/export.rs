@@ -1,4 +1,5 @@
-//! Frames as flow export reads them, and what collectors are told of them, by every protocol. Nothing
+//! Frames as flow export reads them, and what collectors are told of them, by every protocol.
+//! Nothing
 //! breaks; each packet is told once; datagrams fit links, and sets and lengths in them add up.
 #![no_main]
 
@@ -58,7 +59,8 @@ fn check_sets(mut sets: &[u8]) {
 
 /// How many samples a datagram has.
 fn check_samples(datagram: &[u8]) -> u64 {
-    let word = |at: usize| u32::from_be_bytes(datagram[at..at + 4].try_into().expect("four octets"));
+    let word =
+        |at: usize| u32::from_be_bytes(datagram[at..at + 4].try_into().expect("four octets"));
     let (mut at, mut count) = (28, 0);
     while at < datagram.len() {
         at += 8 + word(at + 4) as usize;

@@ -12,8 +12,9 @@ use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, 
 use nodes::port::Shaped;
 use nodes::tables::{
     Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, IcmpLimits, Injector, Interface,
-    Interfaces, Ip4Rules, LastDropped, Lisp, Listeners, NextHopCounters, Punts, Reception, Setup, Shared,
-    Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path, twin_queue,
+    Interfaces, Ip4Rules, LastDropped, Lisp, Listeners, NextHopCounters, Punts, Reception, Setup,
+    Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
+    twin_queue,
 };
 use packet::Pool;
 use sched::{Config, WaitingRoom};

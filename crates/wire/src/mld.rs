@@ -53,7 +53,8 @@ fn group(bytes: &[u8]) -> Result<Option<Ipv6Addr>, Malformed> {
     Ok(Some(group).filter(|group| !group.is_unspecified()))
 }
 
-/// RFC 3810 section 8.1: the length tells the version. Questions are from the link (section 5.1.14).
+/// RFC 3810 section 8.1: the length tells the version. Questions are from the link (section
+/// 5.1.14).
 fn question(bytes: &[u8], source: u128, code: u16) -> Result<Question, Malformed> {
     let group = group(bytes)?;
     let is_group = group.is_none_or(|group| group.is_multicast());

@@ -12,8 +12,8 @@
 
 use crate::interface::{mirror_input::MirrorInput, mirror_output::MirrorOutput};
 use crate::tables::{
-    BridgePort, Heeds, Interface, Interfaces, Link, MOST_INTERFACES, MirroredCounters, Mode, Received,
-    Run, Sent, Setup, Side, Work, WorkerCounters,
+    BridgePort, Heeds, Interface, Interfaces, Link, MOST_INTERFACES, MirroredCounters, Mode,
+    Received, Run, Sent, Setup, Side, Work, WorkerCounters,
 };
 use crate::tunnel::CopyTold;
 use graph::{Context, ExitIndex, Exits, add};

@@ -63,9 +63,10 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BetterWay6, BindingHeard, EidWanted, FlowTold, GroupsSaid, Injected, InjectedQueue,
-    Injector, LacpHeard, Lane, LispSaid, ListenersWanted, NdHeard, NdSaid, PieceCame, Punt, Punts,
-    RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved, slow_path,
+    ArpHeard, BetterWay, BetterWay6, BindingHeard, EidWanted, FlowTold, GroupsSaid, Injected,
+    InjectedQueue, Injector, LacpHeard, Lane, LispSaid, ListenersWanted, NdHeard, NdSaid,
+    PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved,
+    slow_path,
 };
 pub use stations::Stations;
 use tunnel::Tunnels;

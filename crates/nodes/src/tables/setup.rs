@@ -2,8 +2,8 @@
 
 use crate::tables::{
     Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, FlowState, InjectedQueue, Interfaces,
-    LastDropped, Lisp, Listeners, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath, Stations,
-    TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
+    LastDropped, Lisp, Listeners, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath,
+    Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;

@@ -28,10 +28,11 @@ use fib::FibError;
 use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use flapping::Flapping;
 use flows::Flows;
-use snooping::Snoopings;
 use nodes::tables::{
-    BindingHeard, BridgeId, BridgePort, FlowTold, GroupsSaid, Heeds, Interface, Link, Mode, StationMoved,
+    BindingHeard, BridgeId, BridgePort, FlowTold, GroupsSaid, Heeds, Interface, Link, Mode,
+    StationMoved,
 };
+use snooping::Snoopings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
