@@ -1,6 +1,6 @@
 //! Frames as flow export reads them, and what collectors are told of them, by every protocol.
-//! Nothing
-//! breaks; each packet is told once; datagrams fit links, and sets and lengths in them add up.
+//! Nothing breaks; each packet is told once; datagrams fit links, and sets and lengths in them add
+//! up.
 #![no_main]
 
 use export::{Cache, MOST_BYTES, Now, Packet, Place, Protocol, Records, Samples, Seen, Times};

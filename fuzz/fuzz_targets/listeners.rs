@@ -1,7 +1,6 @@
 //! Frames to groups, as a switch that knows who listens looks at them: messages of IGMP and MLD,
-//! also
-//! such as have a sound checksum whatever they say. Nothing breaks; records are of groups, and no
-//! more than there are bytes for.
+//! also such as have a sound checksum whatever they say. Nothing breaks; records are of groups, and
+//! no more than there are bytes for.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

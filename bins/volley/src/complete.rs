@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(next(&["port", "add", "p2", "memif", "role"], "s"), ["server"]);
         assert_eq!(next(&["workers", "set", "idle"], ""), ["adaptive", "default", "poll"]);
         assert_eq!(next(&["port", "set", "p0"], "ma"), ["mac", "mark_dscp", "mark_pcp"]);
-        assert_eq!(next(&["config", "apply"], "--c"), ["--confirm-within"]);
+        assert_eq!(next(&["config", "apply"], "--c"), ["--certificate", "--confirm-within"]);
         assert!(next(&["route", "add"], "--j").contains(&"--json".to_owned()));
         // Values of flags are no verbs, and what is hidden stays so.
         assert_eq!(next(&["--socket", "/x", "show"], "no"), ["nodes"]);
@@ -266,8 +266,8 @@ mod tests {
     #[test]
     fn a_question_is_answered_with_what_each_word_is() {
         let told = following(&cli::command(), &["trace"], "", &names).explained();
-        assert!(told.contains("  start     Trace the next packets\n"), "{told}");
-        assert!(told.ends_with("  --socket  The router's socket\n"), "{told}");
+        assert!(told.contains("  start          Trace the next packets\n"), "{told}");
+        assert!(told.contains("  --socket       The router's socket, or https://"), "{told}");
         let told = following(&cli::command(), &["port", "set", "p0"], "", &names).explained();
         assert!(told.contains("Longest packet, without the Ethernet header\n"), "{told}");
     }

@@ -7,9 +7,8 @@
 //!                   │         ├▶ (taken)           what a host says, where no router hears it
 //!                   └─────────┘ again: more copies than a call may make
 //! ```
-//! Who listens is written by the control thread, which gets a copy of each message; a message
-//! that is
-//! wrong goes nowhere. Where nobody asks for listeners all get everything: those who keep silent
+//! Who listens is written by the control thread, which gets a copy of each message; a message that
+//! is wrong goes nowhere. Where nobody asks for listeners all get everything: those who keep silent
 //! are not forgotten.
 
 use crate::l2::copies::{self, Target, Ways};
@@ -23,8 +22,7 @@ use std::sync::Arc;
 use wire::listeners::{Message, Seen, look};
 
 /// Messages told a second, worker and interface. A thousand hosts that answer at once are told in
-/// some of their
-/// ten seconds.
+/// some of their ten seconds.
 const PUNTS_PER_SECOND: u32 = 1000;
 
 /// See the module.

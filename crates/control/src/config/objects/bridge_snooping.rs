@@ -1,5 +1,5 @@
-//! `[bridge.NAME] snooping`: the bridge listens to who listens to which groups, by IGMP and MLD, and
-//! sends each group's frames to those alone (RFC 4541).
+//! `[bridge.NAME] snooping`: the bridge listens to who listens to which groups, by IGMP and MLD,
+//! and sends each group's frames to those alone (RFC 4541).
 //!
 //! ```toml
 //! snooping = true                                    # a router on the network asks for listeners
