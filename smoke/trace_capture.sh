@@ -43,15 +43,16 @@ ctl router capture stop >/dev/null
 # As they come, for Wireshark: at a node, and what is dropped and why; a port is an interface of its own.
 live() { ctl router capture live --write "$work/$1.pcapng" "${@:2}" & daemons+=($!); until_true test -s "$work/$1.pcapng"; }
 live node --node ip4-rewrite --exit output --port p1 --count 3
+ctl router route add 198.51.100.0/24 blackhole >/dev/null
 live drops --count 2
 running() { [ "$(json .running router capture show)" = true ]; }
 until_true running
 on "$a" ping -q -c 3 -i 0.2 -W 2 10.0.2.2 >/dev/null
-on "$a" ping -q -c 2 -i 0.2 -W 2 192.0.2.9 >/dev/null || true
+on "$a" ping -q -c 2 -i 0.2 -W 1 198.51.100.9 >/dev/null || true
 wait "${daemons[-2]}" "${daemons[-1]}" || fail "a live capture failed"
 told() { tshark -r "$work/$1.pcapng" -T fields -e frame.interface_name -e ip.dst -e frame.comment 2>/dev/null; }
 [ "$(told node | sort | uniq -c | sed 's/^ *//')" = "3 p1"$'\t10.0.2.2\tfrom p1, node ip4-rewrite, exit output' ] || fail "live: $(told node)"
-told drops | has '^p1.192.0.2.9.dropped by ip4-lookup: no-route, from p1' || fail "live: $(told drops)"
+told drops | has '^p1.198.51.100.9.dropped by ip4-lookup: blackhole, from p1' || fail "live: $(told drops)"
 [ "$(told drops | wc -l)" = 2 ] || fail "live: $(told drops)"
 ctl router extcap --extcap-interfaces | has '^interface {value=volley:p1}{display=Volley: p1 (af_packet), received}$' || fail "Wireshark is told of no port"
 mkfifo "$work/fifo"
