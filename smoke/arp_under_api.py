@@ -147,6 +147,7 @@ def bodies():
         "/v1/trace/start": [json.dumps({"count": 5000})],
         "/v1/trace/stop": [""],
         "/v1/capture/start": [json.dumps({"node": "port-rx", "count": 1000})],
+        "/v1/capture/take": [""],
         "/v1/capture/stop": [""],
         "/v1/stations/fill": [json.dumps({"bridge": "lan", "port": "p4", "first": "06:00:00:10:00:00", "count": STATIONS})],
         "/v1/stations/flush": ["{}"],
@@ -181,7 +182,7 @@ def walk(path, device, own, router):
     steps += [(asked, None) for where in gets for asked in ASKED.get(where, [where])]
     order = ["check", "diff", "apply", "confirm", "edit", "save", "rollback"]
     for where in [f"/v1/config/{it}" for it in order] + ["/v1/routes/range", "/v1/routes/flush", "/v1/trace/stop",
-                                                       "/v1/capture/stop", "/v1/stations/flush", "/v1/ping", "/v1/traceroute"]:
+                                                       "/v1/capture/take", "/v1/capture/stop", "/v1/stations/flush", "/v1/ping", "/v1/traceroute"]:
         steps += [(where, body) for body in changing[where]]
     # It goes on for a while when we have heard enough.
     steps.sort(key=lambda step: step[0] == SVG)

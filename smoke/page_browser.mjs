@@ -9,7 +9,7 @@ const [url, folder, packet] = process.argv.slice(2);
 const profile = mkdtempSync(join(tmpdir(), "volley-page-"));
 const browser = spawn("chromium", ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", `--user-data-dir=${profile}`,
   "--remote-debugging-pipe", "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
-const end = (code) => { browser.on("exit", () => { rmSync(profile, { recursive: true, force: true }); process.exit(code); }); browser.kill(); };
+const end = (code) => { browser.on("exit", () => { rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }); process.exit(code); }); browser.kill(); };
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 let number = 0, session, said = "";

@@ -37,6 +37,7 @@ struct Versus<'a> {
     began: Instant,
     done: usize,
     all: usize,
+    blocks: usize,
     trials: u32,
     /// Starts of each device in this case: those that did not bring it to its limit, and those that
     /// did.
@@ -63,6 +64,7 @@ impl Campaign<'_> {
             began: Instant::now(),
             done: 0,
             all,
+            blocks,
             trials: 0,
             starts: BTreeMap::new(),
             least: BTreeMap::new(),
@@ -243,7 +245,7 @@ impl Versus<'_> {
         self.starts.entry(device.to_owned()).or_default()[exhausted] += 1;
         self.done += 1;
         let least = self.least.get(device).copied();
-        let found = cost::measure_compared(&mut rig, load, both, least)?;
+        let found = cost::measure_compared(&mut rig, load, both, self.blocks, least)?;
         let cost = found.as_ref().map(|cost| (cost.least(), cost.vector_packets));
         if let Some((cycles, _)) = cost {
             let known = self.least.entry(device.to_owned()).or_insert(cycles);

@@ -25,11 +25,12 @@ const WINDOWS: usize = 40;
 const WINDOW_S: f64 = 0.005;
 /// Packets handed over at once: as many as the largest vectors of devices hold.
 const BURST: usize = 256;
-/// Windows of a start that is held against others, whose quietest counts: the more there are, the
-/// less that one differs from start to start.
-const COMPARED_WINDOWS: usize = 160;
-/// Its windows at most, while the host is busy: some ten seconds.
-const PATIENT_WINDOWS: usize = 1_600;
+/// Windows of a start that is held against others, whose quietest counts, for each block: who asks
+/// for many blocks would tell small differences, and the more windows there are, the less the
+/// quietest differs from start to start.
+const WINDOWS_A_BLOCK: usize = 8;
+/// Windows that there are at most, for each of those: while the host is busy, more are made.
+const PATIENCE: usize = 4;
 /// A quietest window that cost so many times as much as one of an earlier start tells of a busy
 /// host: with a neighbour on the other hyper-thread everything costs half as much again.
 const BUSY: f64 = 1.2;
@@ -156,28 +157,27 @@ pub(crate) fn measure(rig: &mut Rig<'_>, load: &Load, both: bool) -> Result<Opti
     while_wanted(rig, load, both, |windows| windows.len() < WINDOWS)
 }
 
-/// The same of a start that is held against others of the device, the quietest window of which
-/// cost `least` so far: while the host is busy, it waits for a window in which it is not.
+/// The same of a start in so many blocks of starts of the device, the quietest window of which cost
+/// `least` so far: while the host is busy, it waits for a window in which it is not.
 pub(crate) fn measure_compared(
     rig: &mut Rig<'_>,
     load: &Load,
     both: bool,
+    blocks: usize,
     least: Option<f64>,
 ) -> Result<Option<Cost>, Error> {
-    while_wanted(rig, load, both, |windows| goes_on(windows, least))
+    let enough = (WINDOWS_A_BLOCK * blocks).max(WINDOWS);
+    while_wanted(rig, load, both, |windows| goes_on(windows, enough, least))
 }
 
-/// Whether a start needs another window.
-fn goes_on(windows: &[Vec<NodeCost>], least: Option<f64>) -> bool {
-    match windows.len() {
-        ..COMPARED_WINDOWS => true,
-        PATIENT_WINDOWS.. => false,
-        _ => {
-            let cycles = windows.iter().filter_map(|it| Some(window(it)?.0));
-            let quietest = cycles.min_by(f64::total_cmp);
-            quietest.zip(least).is_some_and(|(quietest, least)| quietest > BUSY * least)
-        }
+/// Whether a start needs another window, where so many are enough on a quiet host.
+fn goes_on(windows: &[Vec<NodeCost>], enough: usize, least: Option<f64>) -> bool {
+    if windows.len() < enough || windows.len() >= PATIENCE * enough {
+        return windows.len() < enough;
     }
+    let cycles = windows.iter().filter_map(|it| Some(window(it)?.0));
+    let quietest = cycles.min_by(f64::total_cmp);
+    quietest.zip(least).is_some_and(|(quietest, least)| quietest > BUSY * least)
 }
 
 fn while_wanted(
@@ -243,14 +243,15 @@ mod tests {
 
     #[test]
     fn a_start_on_a_busy_host_waits_for_a_quiet_window_and_not_for_ever() {
-        let busy = vec![costing(150.0); COMPARED_WINDOWS];
+        let goes_on = |windows: &[Vec<NodeCost>], least| goes_on(windows, 10, least);
+        let busy = vec![costing(150.0); 10];
         assert!(goes_on(&busy[1..], Some(150.0)), "as many as each start has");
         assert!(!goes_on(&busy, None), "the first start knows no better");
         assert!(!goes_on(&busy, Some(130.0)), "starts differ");
         assert!(goes_on(&busy, Some(100.0)));
         let quiet = [&busy[..], &[costing(101.0)]].concat();
         assert!(!goes_on(&quiet, Some(100.0)));
-        assert!(!goes_on(&vec![costing(150.0); PATIENT_WINDOWS], Some(100.0)));
+        assert!(!goes_on(&vec![costing(150.0); 40], Some(100.0)));
     }
 
     #[test]
