@@ -1,6 +1,7 @@
 //! What is measured, a family of scenarios a file.
 
 mod acl;
+mod flows;
 mod ip4;
 mod ip6;
 mod l2;
@@ -23,6 +24,7 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
         acl::all(),
         urpf::all(),
         police::all(),
+        flows::all(),
     ]
     .into_iter()
     .flatten()
