@@ -40,17 +40,19 @@ impl Shape {
         256 + self as u16
     }
 
-    fn own(self) -> &'static [Field] {
+    /// What only it has, in two lists.
+    fn own(self) -> (&'static [Field], &'static [Field]) {
         match self {
-            Self::V4 => V4,
-            Self::V6 => V6,
-            Self::Other => OTHER,
+            Self::V4 => (V4, IP),
+            Self::V6 => (V6, IP),
+            Self::Other => (OTHER, &[]),
         }
     }
 
     pub(crate) fn fields(self, is_ipfix: bool) -> impl Iterator<Item = &'static Field> {
         let times = if is_ipfix { IPFIX } else { NETFLOW };
-        self.own().iter().chain(COMMON).chain(times)
+        let (first, then) = self.own();
+        first.iter().chain(then).chain(COMMON).chain(times)
     }
 
     /// Octets of a record.
@@ -89,11 +91,6 @@ const V4: &[Field] = &[
             out.bytes(&destination.octets());
         }
     }),
-    field(4, 1, |it, _, out| out.u8(it.key.protocol)),
-    field(5, 1, |it, _, out| out.u8(it.key.class)),
-    field(7, 2, |it, _, out| out.u16(it.key.source_port)),
-    field(11, 2, |it, _, out| out.u16(it.key.destination_port)),
-    field(6, 1, |it, _, out| out.u8(it.flow.tcp_flags)),
 ];
 
 const V6: &[Field] = &[
@@ -107,6 +104,10 @@ const V6: &[Field] = &[
             out.bytes(&destination.octets());
         }
     }),
+];
+
+/// Of both families.
+const IP: &[Field] = &[
     field(4, 1, |it, _, out| out.u8(it.key.protocol)),
     field(5, 1, |it, _, out| out.u8(it.key.class)),
     field(7, 2, |it, _, out| out.u16(it.key.source_port)),
