@@ -2,15 +2,7 @@
 # A bridge of flows, driven by Open vSwitch's own ovs-ofctl: what it says is what packets do, and counters are exact.
 . "$(dirname "$0")/lib.sh"
 command -v ovs-ofctl >/dev/null || skip "needs ovs-ofctl (openvswitch-switch)"
-bridged_hosts
-{
-    three_ports
-    printf '[bridge.br0]\nmode = "flow"\nmanagement = "%s/br0.mgmt"\nfail_mode = "secure"\n' "$work"
-    printf 'ports = ["p1", "p2", "p3"]\n'
-} >"$work/router.toml"
-router router
-of=unix:$work/br0.mgmt
-ofctl() { ovs-ofctl "$@"; }
+bridge_of_flows
 # flow MATCH: packets and bytes of the flows of a match.
 flow() { ofctl dump-flows "$of" "$1" | sed -n 's/.*n_packets=\([0-9]*\), n_bytes=\([0-9]*\).*/\1 \2/p'; }
 counts() { [ "$(flow "$1")" = "$2" ] || { ofctl dump-flows "$of"; return 1; }; }

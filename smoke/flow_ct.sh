@@ -4,15 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 for tool in ovs-ofctl socat; do command -v $tool >/dev/null || skip "$tool is missing"; done
 fail() { echo "$1"; ofctl dump-flows "$of"; ctl router show connections; ctl router show errors; exit 1; }
-bridged_hosts
-{
-    three_ports
-    printf '[bridge.br0]\nmode = "flow"\nmanagement = "%s/br0.mgmt"\nfail_mode = "secure"\n' "$work"
-    printf 'ports = ["p1", "p2", "p3"]\n'
-} >"$work/router.toml"
-router router
-of=unix:$work/br0.mgmt
-ofctl() { ovs-ofctl "$@"; }
+bridge_of_flows
 # count COOKIE: packets of a flow.
 count() { ofctl dump-flows "$of" "cookie=$1/-1" | sed -n 's/.*n_packets=\([0-9]*\),.*/\1/p'; }
 

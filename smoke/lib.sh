@@ -217,3 +217,16 @@ ends() {
 }
 # sweep_has NAME CONDITION: whether what a sweep wrote down is so.
 sweep_has() { jq -s -e "$2" "$work/$1/raw.jsonl" >/dev/null || { echo "not so: $2"; jq -c '.answer // .failure // empty' "$work/$1/raw.jsonl"; exit 1; }; }
+
+# Three hosts on a bridge of flows, which does nothing until it is told to by `ofctl … "$of" …`.
+bridge_of_flows() {
+    bridged_hosts
+    {
+        three_ports
+        printf '[bridge.br0]\nmode = "flow"\nmanagement = "%s/br0.mgmt"\nfail_mode = "secure"\n' "$work"
+        printf 'ports = ["p1", "p2", "p3"]\n'
+    } >"$work/router.toml"
+    router router
+    of=unix:$work/br0.mgmt
+}
+ofctl() { ovs-ofctl "$@"; }
