@@ -33,7 +33,7 @@ on "$r" timeout 60 tcpdump -U -i g1 -c $((count * times)) -w "$work/came.pcap" 2
 until_true has 'listening on' "$work/tcpdump.txt"
 replay() { on "$r" "$bin/volley-lab" traffic af_packet:g0 af_packet:g1 --replay "$@"; }
 replay "$work/sent.pcap" --times $times --out "$work/result.json" >"$work/told.txt" || { cat "$work/told.txt"; exit 1; }
-wait $! || { cat "$work/tcpdump.txt"; echo "not all of it came"; exit 1; }
+wait $! || { cat "$work/tcpdump.txt" "$work/told.txt"; echo "not all of it came"; exit 1; }
 octets "$work/came.pcap" >"$work/came"
 for _ in $(seq $times); do cat "$work/sent"; done | diff - "$work/came" >/dev/null || { echo "other octets came"; diff <(cut -c 1-100 "$work/sent") <(cut -c 1-100 "$work/came") | head; exit 1; }
 jq -e --argjson sent $((count * times)) '.streams[0] | .offered == $sent and .sequence.unique == $sent and .sequence.lost == 0
