@@ -75,7 +75,7 @@ bench-links: ## Measures TCP, packets and round trips over veths beside Linux's 
 instructions: ## Counts instructions a packet by valgrind, and holds them against those of the repository
 	scripts/instructions --check
 
-one-percent: build ## Tries whether this machine, quiet, finds a build that costs 1 % more; as root, five minutes
+one-percent: build ## Tries whether this machine, quiet, finds a build that costs 1 % more; as root, twelve minutes
 	VOLLEY_BIN=$(CURDIR)/target/release scripts/one-percent
 
 study-quick: build ## Measures a cut study of Volley into target/study, as root (STUDY=schedulers, DEVICES=volley,vpp=/opt/vpp for others)

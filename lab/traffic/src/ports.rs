@@ -77,6 +77,8 @@ pub struct Ports {
 const RECEIVED: u32 = 16_384;
 /// Buffers of each end that frames are sent from: what a port's ring holds, and some.
 const SENT: u32 = 8_192;
+/// Ends that are open at a time: two of each of two devices, which are measured in turn.
+const ENDS: u32 = 4;
 
 /// Longest wait for a link that somebody else makes.
 pub const LINK_PATIENCE: Duration = Duration::from_secs(20);
@@ -93,7 +95,7 @@ impl Ports {
     /// Starts DPDK for frames of up to this size, with checksum.
     pub fn start(max_frame_bytes: u16, pci: bool) -> Result<Self, Error> {
         let room = buffer_bytes(max_frame_bytes);
-        let buffers = u64::from(RECEIVED + 2 * SENT) * (u64::from(room) + 512);
+        let buffers = u64::from(RECEIVED + ENDS * SENT) * (u64::from(room) + 512);
         let options = EalOptions {
             memory_mib: 64 + (buffers >> 20) as usize,
             memory: MemoryChoice::Auto,

@@ -51,6 +51,11 @@ impl Block {
         let apart = |[one, other]: [f64; 2]| (one / other).ln().abs();
         Self { ratio: log_ratio(a, b), unrest: apart(a).max(apart(b)) }
     }
+
+    /// Of the log-ratios of its two pairs, each of which was measured at one time.
+    pub fn of_ratios([one, next]: [f64; 2]) -> Self {
+        Self { ratio: (one + next) / 2.0, unrest: (one - next).abs() }
+    }
 }
 
 /// So many times as restless as the usual block is one in which the host changed its pace.

@@ -104,6 +104,12 @@ pub trait Device {
         true
     }
 
+    /// Whether it leaves its cores to others while it has no packets: then another can be measured
+    /// beside it.
+    fn rests(&self) -> bool {
+        false
+    }
+
     /// Cores that it keeps for itself where a job asks for several workers.
     fn cores_beside_workers(&self) -> u64 {
         0

@@ -50,6 +50,11 @@ impl LinkKind {
         matches!(self, Self::Veth | Self::VethXdp | Self::Tap)
     }
 
+    /// Whether two devices can have theirs at a time: their ends have no names in the kernel.
+    pub fn is_shared_memory(self) -> bool {
+        matches!(self, Self::Memif | Self::Vhost)
+    }
+
     /// Whether the lab can have both ends of one, with no device in between.
     pub fn has_two_ends(self) -> bool {
         !matches!(self, Self::Pcap | Self::Pci)

@@ -25,15 +25,6 @@ const WINDOWS: usize = 40;
 const WINDOW_S: f64 = 0.005;
 /// Packets handed over at once: as many as the largest vectors of devices hold.
 const BURST: usize = 256;
-/// Windows of a start that is held against others, whose quietest counts, for each block: who asks
-/// for many blocks would tell small differences, and the more windows there are, the less the
-/// quietest differs from start to start.
-const WINDOWS_A_BLOCK: usize = 8;
-/// Windows that there are at most, for each of those: while the host is busy, more are made.
-const PATIENCE: usize = 4;
-/// A quietest window that cost so many times as much as one of an earlier start tells of a busy
-/// host: with a neighbour on the other hyper-thread everything costs half as much again.
-const BUSY: f64 = 1.2;
 /// Windows with fewer packets tell nothing.
 const FEWEST: u64 = 1_000;
 /// Of frames no wire carries more than of these.
@@ -56,8 +47,8 @@ pub(crate) struct Cost {
 
 impl Cost {
     /// Of windows, by what the nodes did in each; none where none tells enough.
-    fn of(windows: &[Vec<NodeCost>]) -> Option<Self> {
-        let told = windows.iter().filter_map(|it| Some((window(it)?, it)));
+    pub(super) fn of<'w>(windows: impl IntoIterator<Item = &'w Vec<NodeCost>>) -> Option<Self> {
+        let told = windows.into_iter().filter_map(|it| Some((window(it)?, it)));
         let mut seen: Vec<((f64, f64), &Vec<NodeCost>)> = told.collect();
         seen.sort_by(|a, b| a.0.0.total_cmp(&b.0.0));
         let windows = seen.len();
@@ -143,7 +134,7 @@ pub(crate) fn at_saturation(
 }
 
 /// Cycles and vectors of a window, by all its nodes and the one that brings packets in.
-fn window(nodes: &[NodeCost]) -> Option<(f64, f64)> {
+pub(super) fn window(nodes: &[NodeCost]) -> Option<(f64, f64)> {
     // Every node that sees all packets has as many; the emptiest vectors are those of the input.
     let input = nodes.iter().max_by_key(|node| (node.packets, node.calls))?;
     let cycles: f64 = nodes.iter().map(|node| node.cycles).sum();
@@ -154,55 +145,36 @@ fn window(nodes: &[NodeCost]) -> Option<(f64, f64)> {
 
 /// Measures it; none of a device that does not tell, nor over a wire too slow to fill a window.
 pub(crate) fn measure(rig: &mut Rig<'_>, load: &Load, both: bool) -> Result<Option<Cost>, Error> {
-    while_wanted(rig, load, both, |windows| windows.len() < WINDOWS)
-}
-
-/// The same of a start in so many blocks of starts of the device, the quietest window of which cost
-/// `least` so far: while the host is busy, it waits for a window in which it is not.
-pub(crate) fn measure_compared(
-    rig: &mut Rig<'_>,
-    load: &Load,
-    both: bool,
-    blocks: usize,
-    least: Option<f64>,
-) -> Result<Option<Cost>, Error> {
-    let enough = (WINDOWS_A_BLOCK * blocks).max(WINDOWS);
-    while_wanted(rig, load, both, |windows| goes_on(windows, enough, least))
-}
-
-/// Whether a start needs another window, where so many are enough on a quiet host.
-fn goes_on(windows: &[Vec<NodeCost>], enough: usize, least: Option<f64>) -> bool {
-    if windows.len() < enough || windows.len() >= PATIENCE * enough {
-        return windows.len() < enough;
+    if too_slow(rig) || rig.nodes()?.is_empty() {
+        return Ok(None);
     }
-    let cycles = windows.iter().filter_map(|it| Some(window(it)?.0));
-    let quietest = cycles.min_by(f64::total_cmp);
-    quietest.zip(least).is_some_and(|(quietest, least)| quietest > BUSY * least)
+    let windows = windows(rig, load, both, WINDOWS)?;
+    rig.forget_counts()?;
+    Ok(Cost::of(&windows))
 }
 
-fn while_wanted(
-    rig: &mut Rig<'_>,
-    load: &Load,
-    both: bool,
-    wanted: impl Fn(&[Vec<NodeCost>]) -> bool,
-) -> Result<Option<Cost>, Error> {
+/// Whether its wires carry too little to fill a window.
+pub(super) fn too_slow(rig: &Rig<'_>) -> bool {
     let fastest_pps = rig.bench.cards.as_ref().map(|cards| cards.line_rate_pps(SHORTEST_BYTES));
-    if fastest_pps.is_some_and(|pps| pps * WINDOW_S < FEWEST as f64) {
-        return Ok(None);
-    }
+    fastest_pps.is_some_and(|pps| pps * WINDOW_S < FEWEST as f64)
+}
+
+/// What each node did in each of so many windows, one after the other.
+pub(super) fn windows(
+    rig: &mut Rig<'_>,
+    load: &Load,
+    both: bool,
+    count: usize,
+) -> Result<Vec<Vec<NodeCost>>, Error> {
     let mut before = rig.nodes()?;
-    if before.is_empty() {
-        return Ok(None);
-    }
     let mut windows = Vec::new();
-    while wanted(&windows) {
+    for _ in 0..count {
         saturate(rig, load, both, WINDOW_S)?;
         let after = rig.nodes()?;
         windows.push(grown(&before, &after));
         before = after;
     }
-    rig.forget_counts()?;
-    Ok(Cost::of(&windows))
+    Ok(windows)
 }
 
 #[cfg(test)]
@@ -239,19 +211,6 @@ mod tests {
         let record = cost.record(Subject::default());
         assert!(record.note.as_ref().unwrap().starts_with("vectors of 250.0 packets"));
         assert_eq!((record.unit, record.values.len()), (Unit::Cycles, 6));
-    }
-
-    #[test]
-    fn a_start_on_a_busy_host_waits_for_a_quiet_window_and_not_for_ever() {
-        let goes_on = |windows: &[Vec<NodeCost>], least| goes_on(windows, 10, least);
-        let busy = vec![costing(150.0); 10];
-        assert!(goes_on(&busy[1..], Some(150.0)), "as many as each start has");
-        assert!(!goes_on(&busy, None), "the first start knows no better");
-        assert!(!goes_on(&busy, Some(130.0)), "starts differ");
-        assert!(goes_on(&busy, Some(100.0)));
-        let quiet = [&busy[..], &[costing(101.0)]].concat();
-        assert!(!goes_on(&quiet, Some(100.0)));
-        assert!(!goes_on(&vec![costing(150.0); 40], Some(100.0)));
     }
 
     #[test]

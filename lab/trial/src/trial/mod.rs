@@ -13,6 +13,7 @@
 
 mod away;
 pub mod cost;
+pub(crate) mod in_turn;
 pub mod rig;
 pub mod self_test;
 mod spikes;

@@ -34,6 +34,7 @@ use crate::{Error, dut};
 pub use crate::trial::wish::Wish;
 
 /// What all rigs of a campaign share.
+#[derive(Clone)]
 pub struct Bench<'a> {
     /// The time.
     pub clock: &'a Clock,
@@ -57,6 +58,22 @@ impl Bench<'_> {
     /// The device of a name: this host's, or the test bed's.
     pub(crate) fn device(&self, name: &str) -> Result<Box<dyn Device>, Error> {
         self.bed.map_or_else(|| dut::named(name), |bed| bed.device(name))
+    }
+
+    /// The same for a device beside another one.
+    pub(crate) fn beside(&self) -> Self {
+        let mut name = self.folder.file_name().unwrap_or_default().to_owned();
+        name.push("-beside");
+        Self { folder: self.folder.with_file_name(name), ..self.clone() }
+    }
+
+    /// Whether two devices can be there at a time, each of which rests while the other works.
+    pub(crate) fn bears_both(&self, names: [&str; 2]) -> Result<bool, Error> {
+        let mut rest = self.bed.is_none() && self.link.is_shared_memory();
+        for name in names {
+            rest = rest && self.device(name)?.rests();
+        }
+        Ok(rest)
     }
 }
 

@@ -109,6 +109,10 @@ impl Device for Volley {
         LinkKind::Vhost
     }
 
+    fn rests(&self) -> bool {
+        true
+    }
+
     fn settable(&self) -> &'static [&'static str] {
         &SETTABLE
     }
