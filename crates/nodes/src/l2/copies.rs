@@ -29,6 +29,21 @@ pub(crate) trait Ways: Exit + Copy {
     const NO_BUFFER: Self;
 }
 
+/// Exits that have the usual names.
+macro_rules! usual_ways {
+    ($exit:ty) => {
+        impl $crate::l2::copies::Ways for $exit {
+            const OUTPUT: Self = Self::Output;
+            const OWN: Self = Self::Own;
+            const OWN_FEATURES: Self = Self::OwnFeatures;
+            const AGAIN: Self = Self::Again;
+            const NOWHERE: Self = Self::Nowhere;
+            const NO_BUFFER: Self = Self::NoBuffer;
+        }
+    };
+}
+pub(crate) use usual_ways;
+
 /// An interface that is to send a frame, and by which exit.
 #[derive(Clone, Copy)]
 pub(crate) struct Target<W> {

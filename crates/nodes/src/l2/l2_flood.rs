@@ -8,7 +8,7 @@
 //! ```
 //! How, `copies` has.
 
-use crate::l2::copies::{self, Target, Ways};
+use crate::l2::copies::{self, Target};
 use crate::tables::{Interfaces, MOST_INTERFACES, RateLimit, Setup, WorkerCounters, bridge_port};
 use graph::{Context, Exits, Node, Published};
 use packet::Frame;
@@ -47,14 +47,7 @@ graph::exits! {
     }
 }
 
-impl Ways for Exit {
-    const OUTPUT: Self = Self::Output;
-    const OWN: Self = Self::Own;
-    const OWN_FEATURES: Self = Self::OwnFeatures;
-    const AGAIN: Self = Self::Again;
-    const NOWHERE: Self = Self::Nowhere;
-    const NO_BUFFER: Self = Self::NoBuffer;
-}
+copies::usual_ways!(Exit);
 
 impl Node for L2Flood {
     const NAME: &'static str = "l2-flood";

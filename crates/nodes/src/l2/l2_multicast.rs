@@ -11,7 +11,7 @@
 //! is wrong goes nowhere. Where nobody asks for listeners all get everything: those who keep silent
 //! are not forgotten.
 
-use crate::l2::copies::{self, Target, Ways};
+use crate::l2::copies::{self, Target};
 use crate::tables::{
     BridgeId, BridgePort, GroupsSaid, Interfaces, Listeners, MOST_INTERFACES, Punt, RateLimits,
     Setup, SlowPath, Way, WorkerCounters, bridge_port,
@@ -70,14 +70,7 @@ graph::exits! {
     }
 }
 
-impl Ways for Exit {
-    const OUTPUT: Self = Self::Output;
-    const OWN: Self = Self::Own;
-    const OWN_FEATURES: Self = Self::OwnFeatures;
-    const AGAIN: Self = Self::Again;
-    const NOWHERE: Self = Self::Nowhere;
-    const NO_BUFFER: Self = Self::NoBuffer;
-}
+copies::usual_ways!(Exit);
 
 impl Node for L2Multicast {
     const NAME: &'static str = "l2-multicast";
