@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgMatches, Command, Subcommand};
 use control::config::help;
+use control::config::info::Described;
 use control::config::objects::Command as EditCommand;
 use control::config::objects::{commands, described};
 use control::view::{self, ConfigEdit, Fields};
@@ -22,9 +23,10 @@ const LIST: &str = "list";
 
 /// Adds every noun that edits to the grammar.
 pub(crate) fn add_nouns(mut grammar: Command) -> Command {
+    let sections = described();
     for edit in commands() {
         if grammar.find_subcommand(edit.noun).is_none() {
-            let noun = Command::new(edit.noun).about(about(edit));
+            let noun = Command::new(edit.noun).about(about(edit, &sections));
             grammar =
                 grammar.subcommand(noun.subcommand_required(true).arg_required_else_help(true));
         }
@@ -44,8 +46,8 @@ fn with_more<Verbs: Subcommand>(noun: Command) -> Command {
 }
 
 /// What a noun is: the section of the file that it edits, or else what its first verb does.
-fn about(edit: &EditCommand) -> String {
-    let section = described().into_iter().find(|section| section.path == edit.noun);
+fn about(edit: &EditCommand, sections: &[Described]) -> String {
+    let section = sections.iter().find(|section| section.path == edit.noun);
     let about = section.map_or(&*edit.about, |section| (section.about)("").trim());
     about.split(", as in").next().unwrap_or_default().to_owned()
 }
