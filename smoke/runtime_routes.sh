@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# ROUTES (4000) routes come and go on the very paths of numbered packets that flow: none is lost.
+# ROUTES (10 000) routes come and go on the very paths of numbered packets that flow: none is lost.
 # Two: it counts packets lost while the machine is busy with a table.
 . "$(dirname "$0")/lib.sh"
-here=$(dirname "$0") routes=${ROUTES:-4000}
+here=$(dirname "$0") routes=${ROUTES:-10000}
 hosts
 # Every packet's destination is b's; routes that would lead it back to a are its neighbours'.
 ip -n "$b" route add local 172.16.0.0/16 dev lo
