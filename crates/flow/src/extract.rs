@@ -1,6 +1,6 @@
 //! A key of a frame's bytes. What is cut short ends there: fields behind it are zero.
 
-use crate::key::{Key, TPID};
+use crate::key::{Key, TPID, WORDS};
 
 /// Bits of a fragment: one of several, and not the first.
 const FRAGMENT: u64 = 1;
@@ -10,7 +10,9 @@ const LATER: u64 = 2;
 pub fn extract(frame: &[u8], in_port: u16, key: &mut Key) {
     let words = &mut key.words;
     words[21] = words[21] & !0xffff | u64::from(in_port);
-    words[22..].fill(0);
+    if let Some(own) = words.last_chunk_mut::<{ WORDS - 22 }>() {
+        *own = [0; WORDS - 22];
+    }
     let Some(ethernet) = frame.first_chunk::<14>() else { return };
     let [d0, d1, d2, d3, d4, d5, s0, s1, s2, s3, s4, s5, t0, t1] = *ethernet;
     words[22] = u64::from_be_bytes([d0, d1, d2, d3, d4, d5, 0, 0]);
@@ -41,8 +43,12 @@ pub fn extract(frame: &[u8], in_port: u16, key: &mut Key) {
     }
 }
 
+#[inline(always)]
 fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    match bytes.first_chunk() {
+        Some(all) if bytes.len() == 8 => u64::from_be_bytes(*all),
+        _ => bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    }
 }
 
 fn ip4(packet: &[u8], words: &mut [u64]) {

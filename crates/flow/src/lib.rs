@@ -14,14 +14,18 @@
 mod cache;
 mod classifier;
 mod edit;
+mod exact;
 mod extract;
 mod flow;
 mod groups;
+mod index;
 mod key;
+mod megaflows;
 mod meter;
 #[cfg(test)]
 mod naive;
 mod place;
+mod plain;
 mod snapshot;
 mod steps;
 mod track;
@@ -37,7 +41,8 @@ pub use groups::Group;
 pub use key::{Key, Sparse, WORDS};
 pub use meter::Meter;
 pub use place::has_field;
+pub use plain::Plain;
 pub use snapshot::{Fragments, PortEntry, Snapshot, Table};
-pub use steps::{Step, Told, Verdict};
+pub use steps::{Does, Step, Told, Verdict};
 pub use track::{Frozen, Track, Tracked, ct_state};
 pub use translate::{Looked, explain, translate, translate_actions, translate_again};

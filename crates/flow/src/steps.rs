@@ -72,6 +72,17 @@ pub struct Verdict {
     pub is_cut: bool,
 }
 
+/// What becomes of a packet, as far as it is said in a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Does {
+    /// It leaves by a port, and that is all.
+    Sends(PortNumber),
+    /// Nothing is done with it.
+    Nothing,
+    /// Its verdict says what.
+    More,
+}
+
 impl Verdict {
     /// The port, where all that is done is to send by one.
     pub fn sole_output(&self) -> Option<PortNumber> {

@@ -13,6 +13,7 @@
 use crate::frame;
 use crate::mbuf::Mbuf;
 use crate::{Frame, PacketBuf, PacketCache, SLACK, prefetch_read};
+use core::ops::Range;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
@@ -86,6 +87,15 @@ impl Frame {
     pub fn each(&mut self, mut look: impl FnMut(PacketView<'_>)) {
         for index in 0..self.count {
             // Slots behind the count hold stale or null addresses: a prefetch may name any.
+            prefetch_read(self.header[index + frame::AHEAD]);
+            look(PacketView { frame: self, index });
+        }
+    }
+
+    /// The same of those in some slots.
+    #[inline(always)]
+    pub fn each_of(&mut self, slots: Range<usize>, mut look: impl FnMut(PacketView<'_>)) {
+        for index in slots.start..slots.end.min(self.count) {
             prefetch_read(self.header[index + frame::AHEAD]);
             look(PacketView { frame: self, index });
         }

@@ -96,6 +96,17 @@ proptest! {
             prop_assert!(cache.len() <= most && cache.masks() <= most);
             wanted.extend(fresh.counters);
         }
+        // Many at once find what each alone does.
+        let mut together = vec![0; keys.len()];
+        cache.find_all(&keys, &mut together, |_| {});
+        for (key, id) in keys.iter().zip(together) {
+            let alone = cache.find(key);
+            let verdict = cache.verdict(Found::of(id));
+            prop_assert_eq!(verdict.is_some(), alone.is_some(), "{:?}", key);
+            if let Some(verdict) = verdict {
+                prop_assert_eq!(&verdict.steps, &translate(&snapshot, key).steps, "{:?}", key);
+            }
+        }
         cache.flush(9);
         // Every packet is counted once by each flow that it took, whatever was forgotten meanwhile.
         let taken: u64 = wanted.len() as u64;

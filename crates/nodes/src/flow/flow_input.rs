@@ -6,12 +6,20 @@
 //!                                                                        ├▶ flow_upcall
 //!                                                                        └▶ drop
 //! ```
+//! Some tens of packets of one port are looked up in turns: the bytes of all are read, then what
+//! each is remembered by, then its megaflow, each asked for while the one before is looked at.
 //! Counts are added to flows every 10 ms: until then they are this worker's.
 
-use crate::tables::{FlowBridges, FlowClock, FlowState, Interfaces, Setup, bridge_port};
-use flow::{Key, extract};
+use crate::tables::{
+    FlowBridge, FlowBridges, FlowClock, FlowState, Interfaces, Setup, bridge_port,
+};
+use flow::{Cache, Does, Found, Key, Plain, extract};
 use graph::{Context, Exits, Handed, Node, Published, Role, tsc_hz};
-use packet::Frame;
+use packet::{Frame, prefetch_read};
+use std::ops::Range;
+
+/// Packets that are looked up together.
+const TOGETHER: usize = 32;
 
 /// See the module.
 pub struct FlowInput {
@@ -19,7 +27,7 @@ pub struct FlowInput {
     bridges: Published<FlowBridges>,
     state: Handed<FlowState>,
     clock: FlowClock,
-    key: Key,
+    group: Box<Group>,
     flush_tsc: u64,
     period: u64,
 }
@@ -55,7 +63,7 @@ impl Node for FlowInput {
             bridges: setup.shared.flow_bridges.clone(),
             state: setup.flow.clone(),
             clock: setup.shared.flow_clock.clone(),
-            key: Key::default(),
+            group: Box::new(Group::new()),
             flush_tsc: 0,
             period: tsc_hz() / 100,
         }
@@ -72,43 +80,27 @@ impl Node for FlowInput {
             exits.all(Exit::NoBridge);
             return;
         };
-        let key = &mut self.key;
-        frame.each(|mut packet| {
-            let slot = packet.index();
-            let port = bridge_port(interfaces, packet.rx());
+        let mut start = 0;
+        while start < frame.len() {
+            let rx = frame.view(start).rx();
+            let mut end = start + 1;
+            while end < frame.len().min(start + TOGETHER) && frame.view(end).rx() == rx {
+                end += 1;
+            }
+            let slots = start..end;
+            start = end;
+            let port = bridge_port(interfaces, rx);
             let bridge =
                 port.and_then(|port| Some((port.flow?, port.bridge, bridges.get(port.bridge)?)));
             let Some((in_port, id, bridge)) = bridge else {
-                exits.set(slot, Exit::NoBridge);
-                return;
+                exits.run(slots, Exit::NoBridge);
+                continue;
             };
             let cache = state.cache(id);
             cache.follow(bridge.snapshot.generation, 0);
-            extract(packet.header(), in_port, key);
-            let Some(found) = cache.find(key) else {
-                exits.set(slot, Exit::Upcall);
-                return;
-            };
-            cache.count(found, packet.length());
-            let Some(verdict) = cache.verdict(found) else {
-                exits.set(slot, Exit::Upcall);
-                return;
-            };
-            let row = verdict.sole_output().and_then(|port| bridge.rows.get(&port));
-            let exit = match row {
-                Some(row) if !row.is_own => {
-                    packet.set_tx(row.interface);
-                    Exit::Output
-                }
-                _ if verdict.steps.is_empty() => Exit::NoAction,
-                _ => {
-                    packet.set_adjacency(found.0);
-                    packet.set_tx(0);
-                    Exit::Act
-                }
-            };
-            exits.set(slot, exit);
-        });
+            self.group.find(frame, slots.clone(), in_port, cache);
+            self.group.lead(frame, slots, bridge, cache, exits);
+        }
         if context.now_tsc >= self.flush_tsc && !fib::only_looks() {
             state.flush(self.clock.now_ns());
             state.retain(|bridge| bridges.get(bridge).is_some());
@@ -116,6 +108,147 @@ impl Node for FlowInput {
         }
         if state.is_dirty() {
             context.call_at(self.flush_tsc);
+        }
+    }
+}
+
+/// Packets of one port that are looked up together.
+struct Group {
+    plains: [Plain; TOGETHER],
+    hashes: [u64; TOGETHER],
+    /// Bits: which have the usual form.
+    usual: u32,
+    lengths: [u32; TOGETHER],
+    /// Numbers of their megaflows, 0 where there is none.
+    ids: [u64; TOGETHER],
+    keys: Box<[Key]>,
+    /// Which of them the keys are of.
+    of: Vec<usize>,
+}
+
+impl Group {
+    fn new() -> Self {
+        Self {
+            plains: Default::default(),
+            hashes: [0; TOGETHER],
+            usual: 0,
+            lengths: [0; TOGETHER],
+            ids: [0; TOGETHER],
+            keys: vec![Key::default(); TOGETHER].into(),
+            of: Vec::with_capacity(TOGETHER),
+        }
+    }
+
+    /// Finds the megaflows of packets.
+    fn find(&mut self, frame: &mut Frame, slots: Range<usize>, in_port: u16, cache: &mut Cache) {
+        let (start, count) = (slots.start, slots.len());
+        self.usual = 0;
+        frame.each_of(slots.clone(), |packet| {
+            let at = packet.index() - start;
+            self.lengths[at] = packet.length() as u32;
+            if let Some(plain) = Plain::of(packet.header(), in_port) {
+                let hash = plain.hash();
+                prefetch_read(cache.place_of(hash));
+                (self.plains[at], self.hashes[at]) = (plain, hash);
+                self.usual |= 1 << at;
+            }
+        });
+        for at in 0..count {
+            let is_usual = self.usual >> at & 1 != 0;
+            let id = match is_usual {
+                true => cache.find_plain(&self.plains[at], self.hashes[at]),
+                false => 0,
+            };
+            prefetch_read(cache.line_of(id));
+            self.ids[at] = id;
+        }
+        let mut missing = 0;
+        for (at, id) in self.ids[..count].iter().enumerate() {
+            missing |= u32::from(!cache.is_there(*id)) << at;
+        }
+        if missing != 0 {
+            self.find_by_keys(frame, start, in_port, cache, missing);
+        }
+    }
+
+    /// Of those that are not known by their bytes.
+    #[inline(never)]
+    fn find_by_keys(
+        &mut self,
+        frame: &mut Frame,
+        start: usize,
+        in_port: u16,
+        cache: &mut Cache,
+        mut missing: u32,
+    ) {
+        self.of.clear();
+        while missing != 0 {
+            let at = missing.trailing_zeros() as usize;
+            missing &= missing - 1;
+            let key = &mut self.keys[self.of.len()];
+            extract(frame.view(start + at).header(), in_port, key);
+            if self.usual >> at & 1 != 0 {
+                self.of.push(at);
+            } else {
+                self.ids[at] = cache.find_id(key).unwrap_or(0);
+            }
+        }
+        let (keys, mut found) = (&self.keys[..self.of.len()], [0; TOGETHER]);
+        cache.find_all(keys, &mut found[..keys.len()], prefetch_read);
+        for (at, id) in self.of.iter().zip(found) {
+            self.ids[*at] = id;
+            if id != 0 {
+                cache.remember(&self.plains[*at], self.hashes[*at], id);
+            }
+        }
+    }
+
+    /// Counts packets and leads them where their megaflows say.
+    fn lead(
+        &self,
+        frame: &mut Frame,
+        slots: Range<usize>,
+        bridge: &FlowBridge,
+        cache: &mut Cache,
+        exits: &mut Exits<'_, Exit>,
+    ) {
+        let (mut at, mut last) = (0, None);
+        while at < slots.len() {
+            // Packets of one megaflow in a row are counted at once.
+            let (id, first) = (self.ids[at], at);
+            let mut bytes = 0;
+            while at < slots.len() && self.ids[at] == id {
+                bytes += u64::from(self.lengths[at]);
+                at += 1;
+            }
+            let run = slots.start + first..slots.start + at;
+            let exit = match cache.count_of(id, run.len() as u32, bytes) {
+                Some(Does::Sends(port)) => {
+                    let row = match last {
+                        Some((own, row)) if own == port => row,
+                        _ => bridge.rows.get(&port).filter(|row| !row.is_own).copied(),
+                    };
+                    last = Some((port, row));
+                    match row {
+                        Some(row) => {
+                            run.clone().for_each(|slot| frame.view(slot).set_tx(row.interface));
+                            Exit::Output
+                        }
+                        None => Exit::Act,
+                    }
+                }
+                Some(Does::Nothing) => Exit::NoAction,
+                Some(Does::More) => Exit::Act,
+                None => Exit::Upcall,
+            };
+            if matches!(exit, Exit::Act) {
+                for slot in run.clone() {
+                    let mut packet = frame.view(slot);
+                    packet.set_adjacency(Found::of(id).0);
+                    packet.set_tx(0);
+                }
+            }
+            exits.run(run, exit);
         }
     }
 }

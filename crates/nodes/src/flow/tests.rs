@@ -81,6 +81,54 @@ fn the_first_packet_asks_tables_and_the_next_is_remembered() {
 }
 
 #[test]
+fn a_vector_of_many_kinds_is_led_like_each_packet_alone_also_by_other_tables() {
+    let to_port = |port: u16| {
+        let udp = Match::any().with(Field::EthType, 0x800).with(Field::IpProto, 17);
+        (2, udp.with(Field::UdpDst, port.into()), vec![to(3)])
+    };
+    let mut world = world(vec![to_port(53), (1, Match::any(), vec![to(2)])]);
+    let datagram = |number: u16| {
+        let ethernet = craft::ethernet([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
+        let port = if number.is_multiple_of(2) { 53 } else { 1000 + number };
+        ethernet.ipv4([10, 0, 0, 1], [10, 0, 0, 2]).udp(number, port).payload(&[7; 20]).build()
+    };
+    // Runs of one kind, kinds in turn, and more than are looked up together.
+    let frames: Vec<_> = (0..75)
+        .map(|number: u16| if number.is_multiple_of(5) { frame() } else { datagram(number) })
+        .collect();
+    let wanted = |number: usize, even: u16, odd: u16| match number {
+        _ if number.is_multiple_of(5) => 1,
+        _ if number.is_multiple_of(2) => even,
+        _ => odd,
+    };
+    let mut input = NodeHarness::<FlowInput>::new(&world.setup).unwrap();
+    let mut upcall = NodeHarness::<FlowUpcall>::new(&world.setup).unwrap();
+    for (generation, ports) in [(1, (2, 1)), (2, (1, 1))] {
+        let first = input.run(&frames, 0, 0);
+        assert!(first.iter().all(|it| it.exit == "upcall"));
+        upcall.run(&frames, 0, 0);
+        for _ in 0..3 {
+            for (number, it) in input.run(&frames, 0, 0).iter().enumerate() {
+                assert_eq!((it.exit.as_str(), it.tx), ("output", wanted(number, ports.0, ports.1)));
+            }
+        }
+        world.setup.flow.take().unwrap().flush(5);
+        let bridge = Arc::clone(world.flow_bridges.get(BRIDGE).unwrap());
+        let mut counted = 0;
+        bridge.snapshot.tables[&0].flows.each(|flow| counted += flow.counters.get().0);
+        assert_eq!(counted, 4 * 75, "of generation {generation}");
+        // Without the first flow all go to the other port, and nothing remembered says otherwise.
+        let mut next = (*bridge).clone();
+        next.snapshot =
+            Snapshot { generation: 2, ports: next.snapshot.ports, ..Snapshot::default() };
+        let flow = Flow::new(0, 1, Match::any(), vec![to(2)]);
+        next.snapshot.table_mut(0).flows.insert(Arc::new(flow));
+        let bridges = world.flow_bridges.with(BRIDGE, Some(next));
+        world.flow_bridges.set(bridges);
+    }
+}
+
+#[test]
 fn what_no_flow_wants_is_dropped_both_times() {
     let world = world(vec![(1, Match::any().with(Field::InPort, 3), vec![to(2)])]);
     assert_eq!(pass(&world, &frame()).0, ["upcall", "no-action"]);

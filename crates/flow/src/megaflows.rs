@@ -1,0 +1,422 @@
+//! Megaflows of one thread: what all packets that are alike under a mask come to.
+//!
+//! ```text
+//!  key ─▶ each mask, often hit ones first: a hash of its words ─▶ Index ─▶ a line: who it is,
+//!         what it counted, where it sends, its mask, the values         (more of it: elsewhere)
+//! ```
+//! Many keys are looked up mask by mask, so that the lines of all are on their way at once.
+//! Megaflows do not contradict each other: which of several masks is tried first changes nothing.
+//! Bounded: where there is no room, what was not used since the hand passed goes.
+
+use crate::flow::Counters;
+use crate::index::Index;
+use crate::key::{Key, hash_under};
+use crate::steps::{Does, Verdict};
+use openflow::PortNumber;
+use std::sync::Arc;
+
+/// Bits of a number that say the place; the rest tells it from all that were there before.
+const PLACE_BITS: u32 = 20;
+/// Values that a line has room for.
+const NEAR: usize = 5;
+/// Masks at most: numbers of masks are short.
+const MOST_MASKS: usize = 1 << 15;
+/// Keys that are looked up together, at most.
+pub(crate) const TOGETHER: usize = 32;
+/// It is not all that is done, or nothing is.
+const MORE: PortNumber = 0;
+const NOTHING: PortNumber = PortNumber::MAX;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Megaflows {
+    index: Index,
+    lines: Vec<Line>,
+    rest: Vec<Option<Rest>>,
+    free: Vec<u32>,
+    masks: Vec<Option<Mask>>,
+    /// Numbers of masks, often hit ones first.
+    order: Vec<u16>,
+    /// Where the next victim is looked for.
+    hand: usize,
+    most: usize,
+    /// Those with packets that nobody counted yet.
+    dirty: Vec<u64>,
+    /// Megaflows that there ever were.
+    made: u64,
+    /// Look-ups since masks were put in order.
+    since_order: u32,
+}
+
+/// What a packet needs of its megaflow.
+#[derive(Clone, Default, Debug)]
+#[repr(align(64))]
+struct Line {
+    /// 0: there is none.
+    id: u64,
+    bytes: u64,
+    /// Of 10 ms: fewer than that counts to.
+    packets: u32,
+    mask: u16,
+    /// Where it sends, if that is all it does.
+    sole: PortNumber,
+    values: [u64; NEAR],
+}
+
+#[derive(Debug)]
+struct Rest {
+    verdict: Arc<Verdict>,
+    hash: u64,
+    /// Values that the line has no room for.
+    values: Box<[u64]>,
+    was_used: bool,
+}
+
+#[derive(Debug)]
+struct Mask {
+    words: Box<[(u8, u64)]>,
+    flows: usize,
+    hits: u64,
+}
+
+impl Mask {
+    /// Hashes of different masks have nothing in common.
+    #[inline(always)]
+    fn hash(&self, number: u16, key: &Key) -> u64 {
+        hash_under(key, &self.words, u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+}
+
+impl Megaflows {
+    /// None, of so many at most.
+    pub(crate) fn new(most: usize) -> Self {
+        let most = most.clamp(1, 1 << PLACE_BITS);
+        Self {
+            // Two to a bucket of seven.
+            index: Index::new(most / 2),
+            lines: Vec::new(),
+            rest: Vec::new(),
+            free: Vec::new(),
+            masks: Vec::new(),
+            order: Vec::new(),
+            hand: 0,
+            most,
+            dirty: Vec::new(),
+            made: 0,
+            since_order: 0,
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len() - self.free.len()
+    }
+
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    pub(crate) fn masks(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Forgets all, and counts what was not.
+    pub(crate) fn clear(&mut self, now_ns: u64) {
+        self.flush(now_ns);
+        self.index.clear();
+        self.lines.clear();
+        self.rest.clear();
+        self.free.clear();
+        self.masks.clear();
+        self.order.clear();
+    }
+
+    /// The line of a number.
+    #[inline(always)]
+    pub(crate) fn address(&self, id: u64) -> *const u8 {
+        address(&self.lines, id as usize & ((1 << PLACE_BITS) - 1))
+    }
+
+    /// The megaflow of a key.
+    pub(crate) fn find(&mut self, key: &Key) -> Option<u64> {
+        self.put_in_order(1);
+        for number in &self.order {
+            let Some(mask) = &mut self.masks[usize::from(*number)] else { continue };
+            let hash = mask.hash(*number, key);
+            let (lines, rest) = (&self.lines, &self.rest);
+            let is_it = |place| is_of(lines, rest, place, *number, &mask.words, key);
+            if let Some(place) = self.index.find(hash, is_it) {
+                mask.hits += 1;
+                return Some(self.lines[place as usize].id);
+            }
+        }
+        None
+    }
+
+    /// The same of many keys at once, as many as [`TOGETHER`]; 0 where there is none. `ask` is told
+    /// what will be looked at soon.
+    pub(crate) fn find_all(&mut self, keys: &[Key], found: &mut [u64], ask: impl Fn(*const u8)) {
+        self.put_in_order(keys.len() as u32);
+        let (mut hashes, mut left) = ([0; TOGETHER], [0u8; TOGETHER]);
+        let mut many = keys.len().min(found.len()).min(TOGETHER);
+        for (at, left) in left.iter_mut().enumerate() {
+            *left = at as u8;
+        }
+        found.fill(0);
+        for number in &self.order {
+            let Some(mask) = &mut self.masks[usize::from(*number)] else { continue };
+            for at in &left[..many] {
+                let hash = mask.hash(*number, &keys[usize::from(*at)]);
+                hashes[usize::from(*at)] = hash;
+                ask(self.index.address(hash));
+            }
+            for at in &left[..many] {
+                // The first that may be it; mostly there is one, or none.
+                let place = self.index.find(hashes[usize::from(*at)], |_| true);
+                if let Some(place) = place {
+                    ask(address(&self.lines, place as usize));
+                }
+                found[usize::from(*at)] = place.map_or(0, |place| u64::from(place) + 1);
+            }
+            let mut still = 0;
+            for at in 0..many {
+                let at = usize::from(left[at]);
+                let (lines, rest) = (&self.lines, &self.rest);
+                let is_it = |place| is_of(lines, rest, place, *number, &mask.words, &keys[at]);
+                let first = (found[at] as u32).checked_sub(1);
+                let place = match first {
+                    Some(place) if is_it(place) => first,
+                    Some(_) => self.index.find(hashes[at], is_it),
+                    None => None,
+                };
+                match place {
+                    Some(place) => {
+                        mask.hits += 1;
+                        found[at] = self.lines[place as usize].id;
+                    }
+                    None => {
+                        (left[still], found[at]) = (at as u8, 0);
+                        still += 1;
+                    }
+                }
+            }
+            many = still;
+            if many == 0 {
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn put_in_order(&mut self, looks: u32) {
+        self.since_order += looks;
+        if self.since_order > 1 << 12 {
+            self.since_order = 0;
+            let hits = |number: &u16| self.masks[usize::from(*number)].as_ref().map(|it| it.hits);
+            self.order.sort_by_key(|number| std::cmp::Reverse(hits(number)));
+            self.masks.iter_mut().flatten().for_each(|mask| mask.hits /= 2);
+        }
+    }
+
+    /// Remembers what a packet came to.
+    pub(crate) fn insert(&mut self, key: &Key, verdict: Arc<Verdict>, now_ns: u64) -> u64 {
+        let number = self.mask(&verdict.mask.sparse(), now_ns);
+        let Some(mask) = &self.masks[usize::from(number)] else { return 0 };
+        let hash = mask.hash(number, key);
+        let values = mask.words.iter().map(|(word, bits)| key.words[usize::from(*word)] & bits);
+        let mut near = [0; NEAR];
+        near.iter_mut().zip(values.clone()).for_each(|(near, value)| *near = value);
+        let values = values.skip(NEAR).collect();
+        let (lines, rest) = (&self.lines, &self.rest);
+        let is_it = |place| is_of(lines, rest, place, number, &mask.words, key);
+        // While this one comes none of its mask makes that go.
+        let had = self.index.find(hash, is_it);
+        self.hold(number, 1);
+        if let Some(place) = had {
+            self.remove(place, now_ns);
+        }
+        if self.free.is_empty() && self.lines.len() >= self.most {
+            self.evict(now_ns);
+        }
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.lines.push(Line::default());
+            self.rest.push(None);
+            self.lines.len() as u32 - 1
+        });
+        loop {
+            let rest = &self.rest;
+            let hash_of = |place: u32| rest[place as usize].as_ref().map_or(0, |it| it.hash);
+            match self.index.insert(hash, place, hash_of) {
+                Ok(()) => break,
+                Err(victim) => self.remove(victim, now_ns),
+            }
+        }
+        self.made += 1;
+        let id = self.made << PLACE_BITS | u64::from(place);
+        let sole = match (verdict.sole_output(), verdict.steps.is_empty()) {
+            (_, true) => NOTHING,
+            (port, _) => port.filter(|port| *port != NOTHING).unwrap_or(MORE),
+        };
+        self.lines[place as usize] =
+            Line { id, bytes: 0, packets: 0, mask: number, sole, values: near };
+        self.rest[place as usize] = Some(Rest { verdict, hash, values, was_used: true });
+        id
+    }
+
+    /// The number of a mask, that is there from now on.
+    fn mask(&mut self, words: &[(u8, u64)], now_ns: u64) -> u16 {
+        let is_it = |number: &&u16| {
+            self.masks[usize::from(**number)].as_ref().is_some_and(|mask| *mask.words == *words)
+        };
+        if let Some(number) = self.order.iter().find(is_it) {
+            return *number;
+        }
+        if self.order.len() >= MOST_MASKS {
+            self.clear(now_ns);
+        }
+        let free = self.masks.iter().position(Option::is_none);
+        let at = free.unwrap_or_else(|| {
+            self.masks.push(None);
+            self.masks.len() - 1
+        });
+        self.masks[at] = Some(Mask { words: words.into(), flows: 0, hits: 0 });
+        self.order.push(at as u16);
+        at as u16
+    }
+
+    /// A mask is used by one more, or by one less; one that nobody uses goes.
+    fn hold(&mut self, number: u16, more: isize) {
+        let Some(mask) = &mut self.masks[usize::from(number)] else { return };
+        mask.flows = mask.flows.saturating_add_signed(more);
+        if mask.flows == 0 {
+            self.masks[usize::from(number)] = None;
+            self.order.retain(|it| *it != number);
+        }
+    }
+
+    #[inline(always)]
+    fn line(&mut self, id: u64) -> Option<&mut Line> {
+        let line = self.lines.get_mut(id as usize & ((1 << PLACE_BITS) - 1))?;
+        (line.id == id && id != 0).then_some(line)
+    }
+
+    /// The number of the one in a place, if these are its lowest bits.
+    #[inline(always)]
+    pub(crate) fn id_of(&self, low: u32) -> Option<u64> {
+        let id = self.lines.get(low as usize & ((1 << PLACE_BITS) - 1))?.id;
+        (id as u32 == low && id != 0).then_some(id)
+    }
+
+    /// The same, if it is the one of a key.
+    #[inline]
+    pub(crate) fn id_if(&self, low: u32, key: &Key) -> Option<u64> {
+        let id = self.id_of(low)?;
+        let place = id as u32 & ((1 << PLACE_BITS) - 1);
+        let number = self.lines[place as usize].mask;
+        let mask = self.masks.get(usize::from(number))?.as_ref()?;
+        is_of(&self.lines, &self.rest, place, number, &mask.words, key).then_some(id)
+    }
+
+    /// Packets of a megaflow: what becomes of them, if it is still there.
+    #[inline(always)]
+    pub(crate) fn count(&mut self, id: u64, packets: u32, bytes: u64) -> Option<Does> {
+        let line = self.line(id)?;
+        let was_clean = line.packets == 0;
+        line.packets += packets;
+        line.bytes += bytes;
+        let does = match line.sole {
+            MORE => Does::More,
+            NOTHING => Does::Nothing,
+            port => Does::Sends(port),
+        };
+        if was_clean {
+            self.dirty.push(id);
+        }
+        Some(does)
+    }
+
+    /// What a megaflow's packets come to.
+    #[inline]
+    pub(crate) fn verdict(&self, low: u32) -> Option<&Arc<Verdict>> {
+        let id = self.id_of(low)?;
+        self.rest[id as usize & ((1 << PLACE_BITS) - 1)].as_ref().map(|it| &it.verdict)
+    }
+
+    pub(crate) fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// Adds what packets there were to the counters of flows.
+    pub(crate) fn flush(&mut self, now_ns: u64) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for id in dirty.drain(..) {
+            if self.line(id).is_some() {
+                self.settle(id as usize & ((1 << PLACE_BITS) - 1), now_ns);
+            }
+        }
+        self.dirty = dirty;
+    }
+
+    fn settle(&mut self, place: usize, now_ns: u64) {
+        let Some(Some(rest)) = self.rest.get_mut(place) else { return };
+        let line = &mut self.lines[place];
+        let (packets, bytes) = (std::mem::take(&mut line.packets), std::mem::take(&mut line.bytes));
+        if packets > 0 {
+            rest.was_used = true;
+            let add = |counters: &Arc<Counters>| counters.add(packets.into(), bytes, now_ns);
+            rest.verdict.counters.iter().for_each(add);
+        }
+    }
+
+    /// Makes room: the hand passes those that were used since it came by last.
+    fn evict(&mut self, now_ns: u64) {
+        for _ in 0..self.lines.len() * 2 {
+            self.hand = (self.hand + 1) % self.lines.len();
+            let is_used = self.lines[self.hand].packets > 0;
+            match &mut self.rest[self.hand] {
+                Some(rest) if rest.was_used => rest.was_used = false,
+                Some(_) if !is_used => return self.remove(self.hand as u32, now_ns),
+                _ => {}
+            }
+        }
+        // All have packets that nobody counted yet: then it is who is next.
+        self.remove(self.hand as u32, now_ns);
+    }
+
+    fn remove(&mut self, place: u32, now_ns: u64) {
+        self.settle(place as usize, now_ns);
+        let Some(rest) = self.rest.get_mut(place as usize).and_then(Option::take) else { return };
+        let line = std::mem::take(&mut self.lines[place as usize]);
+        self.index.remove(rest.hash, place);
+        self.free.push(place);
+        self.hold(line.mask, -1);
+    }
+}
+
+/// Where a line is.
+#[inline(always)]
+fn address(lines: &[Line], place: usize) -> *const u8 {
+    lines.as_ptr().wrapping_add(place.min(lines.len())).cast()
+}
+
+/// Whether a megaflow is that of a key, under a mask.
+#[inline(always)]
+fn is_of(
+    lines: &[Line],
+    rest: &[Option<Rest>],
+    place: u32,
+    mask: u16,
+    words: &[(u8, u64)],
+    key: &Key,
+) -> bool {
+    let Some(line) = lines.get(place as usize).filter(|line| line.mask == mask) else {
+        return false;
+    };
+    let differs =
+        |(&(word, bits), value): (&(u8, u64), &u64)| key.words[usize::from(word)] & bits ^ value;
+    let near = words.iter().zip(&line.values).map(differs).fold(0, |all, one| all | one);
+    if words.len() <= NEAR || near != 0 {
+        return near == 0;
+    }
+    let Some(Some(rest)) = rest.get(place as usize) else { return false };
+    words[NEAR..].iter().zip(&rest.values).all(|pair| differs(pair) == 0)
+}
