@@ -17,7 +17,7 @@ use crate::tables::{
     Setup, SlowPath, WorkerCounters, bridge_port,
 };
 use flow::{
-    Cache, Found, Key, MOST_GROWTH, Step, Track, Tracked, Verdict, ct_state, extract,
+    Cache, Found, Key, MOST_GROWTH, Plain, Step, Track, Tracked, Verdict, ct_state, extract,
     push_vlan_into, translate_again, write_field,
 };
 use graph::{Context, Exits, Handed, Node, Published, tsc_hz};
@@ -119,6 +119,7 @@ impl Node for FlowAct {
         };
         let second = (context.now_tsc / tsc_hz()) as u32;
         let now = Now { second, only_looks: fib::only_looks() };
+        let mut held = Held::default();
         for slot in 0..frame.len() {
             let port = bridge_port(interfaces, frame.view(slot).rx());
             let bridge = port.and_then(|port| Some((port, bridges.get(port.bridge)?)));
@@ -126,7 +127,7 @@ impl Node for FlowAct {
                 Some((port, bridge)) => {
                     let (id, learns, number) = (port.bridge, port.learn, port.flow.unwrap_or(0));
                     let at = At { interfaces, bridge, id, learns, number, now };
-                    self.acts.act(frame, slot, &at, state.cache(id), context)
+                    self.acts.act(frame, slot, &at, state.cache(id), &mut held, context)
                 }
                 None => Exit::Outdated,
             };
@@ -173,6 +174,33 @@ fn last_queue(steps: &[Step]) -> Option<u32> {
     steps.iter().rev().find_map(queue).flatten()
 }
 
+/// Verdicts that a vector's packets had last, held so that the cache may change meanwhile: most
+/// have one of two, before tracking and behind it, and a counter that all workers share is not
+/// touched for each.
+#[derive(Default)]
+struct Held {
+    verdicts: [Option<Arc<Verdict>>; 2],
+    next: usize,
+}
+
+impl Held {
+    /// What a packet comes to, if that is still known.
+    #[inline]
+    fn verdict(&mut self, cache: &Cache, found: Found) -> Option<&Verdict> {
+        let verdict = cache.verdict(found)?;
+        let is_it = |held: &Option<Arc<Verdict>>| {
+            held.as_ref().is_some_and(|held| Arc::ptr_eq(held, verdict))
+        };
+        let at = self.verdicts.iter().position(is_it).unwrap_or_else(|| {
+            let at = self.next;
+            self.next = (at + 1) % self.verdicts.len();
+            self.verdicts[at] = Some(Arc::clone(verdict));
+            at
+        });
+        self.verdicts[at].as_deref()
+    }
+}
+
 /// What becomes of a packet that has come through its steps.
 enum Next {
     Leaves(Exit),
@@ -187,20 +215,20 @@ impl Acts {
         slot: usize,
         at: &At<'_>,
         cache: &mut Cache,
+        held: &mut Held,
         context: &mut Context<'_>,
     ) -> Exit {
         let mut tracked = Tracked::default();
         // It ends: each time that it begins again its verdict knows how often it has.
         loop {
             let packet = frame.view(slot);
-            let Some(verdict) = cache.verdict(Found(packet.adjacency())) else {
+            let Some(verdict) = held.verdict(cache, Found(packet.adjacency())) else {
                 return Exit::Outdated;
             };
-            let verdict = Arc::clone(verdict);
             if verdict.steps.is_empty() {
                 return if verdict.is_cut { Exit::TooDeep } else { Exit::NoAction };
             }
-            match self.take(packet, &verdict, at, cache, &mut tracked, context) {
+            match self.take(packet, verdict, at, cache, &mut tracked, context) {
                 Next::Leaves(exit) => return exit,
                 Next::BeginsAgain => {}
             }
@@ -352,22 +380,33 @@ impl Acts {
         cache: &mut Cache,
         tracked: &Tracked,
     ) -> Option<Found> {
+        let plain = Plain::of(packet.header(), at.number).and_then(|it| it.again(number, tracked));
+        let plain = plain.map(|plain| (plain, plain.hash()));
+        if let Some((plain, hash)) = &plain {
+            let id = cache.find_plain(plain, *hash);
+            if cache.count_of(id, 1, packet.length() as u64).is_some() {
+                return Some(Found::of(id));
+            }
+        }
         let snapshot = &at.bridge.snapshot;
         let key = &mut self.key;
         if !cache.begin_again(number, tracked, key) {
             return None;
         }
         extract(packet.header(), at.number, key);
-        let found = match cache.find(key) {
-            Some(found) => found,
+        let id = match cache.find_id(key) {
+            Some(id) => id,
             None => {
                 let frozen = Arc::clone(cache.frozen(number)?);
                 let now_ns = self.clock.now_ns();
-                cache.insert(key, translate_again(snapshot, key, &frozen), now_ns)
+                cache.insert_id(key, translate_again(snapshot, key, &frozen), now_ns)
             }
         };
-        cache.count(found, packet.length());
-        Some(found)
+        cache.count_of(id, 1, packet.length() as u64);
+        if let Some((plain, hash)) = &plain {
+            cache.remember(plain, *hash, id);
+        }
+        Some(Found::of(id))
     }
 
     /// Leads a packet its way.

@@ -170,7 +170,8 @@ impl Tracker<'_> {
     #[inline]
     fn translation(&self, found: &Found) -> Option<Tuple> {
         let is_asked = self.step.nat.is_some() && self.was == 0 && found.status.is_translated();
-        self.table().translation(found).filter(|_| is_asked)
+        // Nothing is read of the connection for packets that stay as they are.
+        is_asked.then(|| self.table().translation(found)).flatten()
     }
 
     fn changed(&mut self, change: Option<Change>) -> Option<Change> {
