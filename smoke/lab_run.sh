@@ -54,6 +54,9 @@ of "$work/four" '[.[] | .trial // empty | select(.subject.device | IN("linux-bri
     | length > 40 and all(.left == 0 or .testpmd and .left > 0)'
 of "$work/four" '[.[] | .trial // empty | select(.purpose == "latency") | .latency.min_ns] | length == 7 and all(. > 500)'
 of "$work/four" '[.[] | .device // empty | .commands | length] | all(. > 0)'
+# How it stands, for a router's page: over, and with what was found.
+stands() { jq -e "$2" "$work/$1/progress.json" >"$work/jq.txt" || { cat "$work/$1/progress.json"; exit 1; }; }
+stands four '.v == 1 and .state == "over" and .scenario == "smoke" and .done == .all and (.results | length) >= 7 and (.failures | length) == 3'
 has '<svg' "$work/four/report.html"
 cp "$work/four/report.html" "$work/first.html"
 "$bin/volley-lab" report "$work/four" >/dev/null
@@ -75,6 +78,7 @@ until_true has '"trial"' "$work/stopped/raw.jsonl"
 kill -INT $!
 ends 130 wait $!
 [ -s "$work/stopped/report.html" ]
+stands stopped '.state == "stopped" and .left_s == null'
 of "$work/stopped" '[.[] | .trial // empty] | length >= 1'
 until_true nothing_left
 

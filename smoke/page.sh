@@ -25,7 +25,8 @@ page /v1/ports -D - -o /dev/null | has -i 'x-frame-options: DENY' || fail "other
 is ports "$(ctl router show ports --json | jq -c '[.[] | [.name, .mac]]')" "$(page /v1/ports | jq -c '[.[] | [.name, .mac]]')"
 is explained 'sent by p2' "$(page '/v1/explain?packet=in%20p1%20ip%20dst%2010.0.2.2%20/%20udp' | jq -r .outcome)"
 is 'the same by the socket' 200 "$(curl -s --unix-socket "$work/web.sock" -o /dev/null -w '%{http_code}' http://volley/v1/ports)"
-for path in /v1/topology /v1/nodes /v1/graph /v1/qos /v1/routes /v1/neighbors /v1/why-dropped /v1/version /v1/lookup/10.0.2.2 /metrics; do
+is 'no lab' off "$(page /v1/lab | jq -r .state)"
+for path in /v1/topology /v1/lab /v1/nodes /v1/graph /v1/qos /v1/routes /v1/neighbors /v1/why-dropped /v1/version /v1/lookup/10.0.2.2 /metrics; do
     is "$path" 200 "$(code "$path")"
 done
 

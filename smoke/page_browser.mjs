@@ -9,7 +9,9 @@ const [url, folder, packet] = process.argv.slice(2);
 const profile = mkdtempSync(join(tmpdir(), "volley-page-"));
 const browser = spawn("chromium", ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", `--user-data-dir=${profile}`,
   "--remote-debugging-pipe", "about:blank"], { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
-const end = (code) => { browser.on("exit", () => { rmSync(profile, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 }); process.exit(code); }); browser.kill(); };
+// Its children write into the profile for a while after it is gone.
+const remove = () => { try { rmSync(profile, { recursive: true, force: true }); return true; } catch { return false; } };
+const end = (code) => { browser.on("exit", async () => { for (let tries = 0; tries < 100 && !remove(); tries += 1) await wait(100); process.exit(code); }); browser.kill(); };
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
 let number = 0, session, said = "";
@@ -106,12 +108,24 @@ try {
   await picture("explain");
   await value(`document.querySelector("#explain-packet").value = "in nowhere ip dst 10.0.0.1"; document.querySelector("#explain-form button").click()`);
   await until("what is wrong is told", `document.querySelector("#explain-told .bad") !== null`);
+  await go("lab");
+  await until("the lab has a place", `!document.querySelector("#lab-link").hidden`);
+  await until("what it measures, how far it is, and what it found", `(() => { const told = document.querySelector("#lab").innerText;
+    return /quick: A first look/.test(told) && /3 of 12 searches, [1-9]:\\d\\d since it began, about \\d:\\d\\d left/.test(told) && /Volley: ip4, frame bytes 64/.test(told)
+      && /≥ 0\\.6200/.test(told) && /1\\.2500/.test(told) && /not measured: ovs, l2-xconnect: it died/.test(told); })()`);
+  await until("and believes no name", `document.querySelector("#lab img") === null && /<img src=x/.test(document.querySelector("#lab").innerText)`);
+  await until("its bar tells the same", `document.querySelector("#lab progress").value === 0.25`);
+  await picture("lab");
+  await scheme("dark");
+  await picture("lab-dark");
+  await scheme("light");
   // On a phone nothing is wider than it.
   await size(390, 844, true);
-  for (const section of ["ports", "topology", "graph", "shaping", "routes", "neighbors", "drops", "explain"]) {
+  for (const section of ["ports", "topology", "graph", "shaping", "routes", "neighbors", "drops", "explain", "lab"]) {
     await go(section);
     await until(`${section} fits a phone`, `document.querySelector("#${section}").classList.contains("shown") && document.documentElement.scrollWidth <= 390`);
   }
+  await picture("lab-phone");
   await go("topology");
   await until("there it is a list", `document.querySelectorAll("#topology-picture li").length >= 6 && !document.querySelector("#topology-picture svg")`);
   await picture("topology-phone");

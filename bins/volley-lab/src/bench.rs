@@ -29,6 +29,7 @@ use lab_trial::{dut, host, scenario_file};
 
 use crate::interrupt::Interrupt;
 use crate::progress::Line;
+use crate::standing::Standing;
 use crate::{Failure, numbers, shorter};
 
 /// What all of them take.
@@ -307,6 +308,8 @@ impl Setting {
             go_on: &|| !self.interrupt.came(),
         };
         let line = Line::new();
+        let standing =
+            Standing::begin(&self.out, self.scenario.name.get_ref(), &self.scenario.title);
         let outcome = work(&Campaign {
             scenario: &self.scenario,
             devices,
@@ -317,8 +320,12 @@ impl Setting {
             stalls_per_s: self.stalls_per_s,
             earlier: &self.earlier,
             reference: &|subject| reference(&self.references, subject),
-            progress: &|now| line.tell(now),
+            progress: &|now| {
+                line.tell(now);
+                standing.tell(now);
+            },
         });
+        standing.end(&outcome);
         line.finish();
         outcome
     }
@@ -397,7 +404,7 @@ fn largest(scenario: &Scenario) -> u16 {
     most.clamp(1_518, 9_022) as u16
 }
 
-fn seconds() -> u64 {
+pub(crate) fn seconds() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.unwrap_or_default().as_secs()
 }

@@ -30,6 +30,7 @@ mod scenario;
 mod self_test;
 mod shorter;
 mod simulate;
+mod standing;
 mod study;
 mod traffic;
 mod trend;

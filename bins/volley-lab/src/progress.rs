@@ -63,7 +63,7 @@ impl Line {
 
 /// Time that the others take, if they take as long as those that are over; none before the first
 /// is.
-fn left(elapsed: Duration, done: usize, all: usize) -> Option<Duration> {
+pub(crate) fn left(elapsed: Duration, done: usize, all: usize) -> Option<Duration> {
     let others = all.saturating_sub(done);
     (done > 0).then(|| elapsed.mul_f64(others as f64 / done as f64))
 }

@@ -25,6 +25,8 @@ pub mod engine;
 #[path = "../tests/fake/mod.rs"]
 pub mod fake;
 #[cfg(feature = "server")]
+pub mod lab;
+#[cfg(feature = "server")]
 mod opening;
 #[cfg(feature = "server")]
 pub mod pace;

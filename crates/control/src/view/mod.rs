@@ -8,6 +8,7 @@ mod bulk;
 mod config;
 mod events;
 mod flag;
+mod lab;
 mod metrics;
 mod ping;
 mod problem;
@@ -30,6 +31,7 @@ pub use events::{Event, EventFilter, EventStream, EventsAsked, Level, Missed};
 #[cfg(feature = "server")]
 pub(crate) use flag::found;
 pub use flag::{Flag, Kind, flags, parameters};
+pub use lab::{Lab, LabResult, LabState};
 pub use metrics::{Exposition, Samples};
 pub use ping::{PingLine, PingProblem, PingRequest, PingSummary, PingTally};
 pub use problem::ProblemDetails;
@@ -121,7 +123,7 @@ macro_rules! every_view {
             explained: Explained,
             why_dropped: WhyDropped,
             $($more)*
-            ; of the control loop: Topology, Turn, ConfigStatus, HistoryEntry,
+            ; of the control loop: Topology, Lab, Turn, ConfigStatus, HistoryEntry,
         }
     };
 }

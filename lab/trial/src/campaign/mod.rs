@@ -148,6 +148,8 @@ impl Campaign<'_> {
                 }
             }
         }
+        // The last one is over, too.
+        running.tell("the report");
         Ok(())
     }
 

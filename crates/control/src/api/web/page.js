@@ -292,8 +292,37 @@ async function explain(event) {
     told.brings_about.map((it) => make("p", {}, `the router ${it}`))));
 }
 
+// --- the lab
+const clock = (s) => `${s >= 3600 ? `${Math.floor(s / 3600)}:` : ""}${String(Math.floor(s / 60) % 60).padStart(s >= 3600 ? 2 : 1, "0")}:${String(s % 60).padStart(2, "0")}`;
+const LAB_WORDS = { off: "The configuration names no folder.", nothing: "There is no campaign in the folder.", unreadable: "What is there cannot be read",
+  running: "running", over: "over", stopped: "stopped: what was measured stands", failed: "failed: what was measured stands" };
+async function lab() {
+  const told = await ask("/v1/lab"), runs = told.state === "running", mpps = (pps) => (pps / 1e6).toFixed(4);
+  const share = told.all ? Math.min(1, told.done / told.all) : 0;
+  const state = make("strong", { class: told.state === "unreadable" || told.state === "failed" ? "bad" : undefined }, LAB_WORDS[told.state]);
+  put(at("lab-standing"), make("article", {},
+    told.scenario ? make("h3", {}, told.scenario, told.title ? `: ${told.title}` : "") : null,
+    make("p", {}, state, told.problem ? `: ${told.problem}` : "", told.folder ? make("span", { class: "quiet" }, ` ${told.folder}`) : null),
+    told.scenario ? [
+      make("progress", { value: share, max: 1, "aria-label": "searches that are over" }),
+      make("p", { class: "lab-far" }, `${told.done}${told.all ? ` of ${told.all}` : ""} searches, ${clock(told.elapsed_s)} since it began`,
+        runs && told.left_s !== null ? `, about ${clock(told.left_s)} left` : ""),
+      runs ? make("p", {}, told.what, make("span", { class: told.silent_s > 600 ? "bad" : "quiet" }, ` heard of ${clock(told.silent_s)} ago`)) : null,
+    ] : null));
+  at("lab-table").hidden = !told.scenario;
+  table(at("lab-table"), `${told.results.length} rates so far`, [
+    ["device", (it) => it.device], ["case", (it) => it.case], ["number", (it) => it.metric],
+    ["Mpps", (it) => (it.limited_by === "device" ? "" : "≥ ") + mpps(it.pps), "number"],
+    ["from", (it) => mpps(it.low_pps), "number"], ["to", (it) => it.high_pps === null ? "?" : mpps(it.high_pps), "number"],
+    ["starts", (it) => it.runs, "number"], ["limited by the", (it) => it.limited_by],
+  ], told.results, "None was found yet.");
+  put(at("lab-failures"), told.failures.map((it) => make("li", { class: "bad" }, `not measured: ${it}`)));
+}
+// It has a place among the sections where the configuration names a folder.
+async function offer_lab() { at("lab-link").hidden = (await ask("/v1/lab")).state === "off"; }
+
 // --- the page itself
-const SECTIONS = { ports, topology: () => topology(), graph, shaping, routes, neighbors, drops, explain: null };
+const SECTIONS = { ports, topology: () => topology(), graph, shaping, routes, neighbors, drops, explain: null, lab };
 const current = () => location.hash.slice(1) in SECTIONS ? location.hash.slice(1) : "ports";
 const seen = (name) => current() === name;
 function fault(error) { const state = at("state"); state.textContent = error.message; state.className = "bad"; }
@@ -335,4 +364,4 @@ at("neighbors-form").addEventListener("input", () => neighbors().catch(fault));
 at("explain-form").addEventListener("submit", explain);
 addEventListener("hashchange", show);
 setInterval(() => { if (!document.hidden) look(); }, PERIOD_MS);
-addEventListener("DOMContentLoaded", () => show());
+addEventListener("DOMContentLoaded", () => { show(); offer_lab().catch(fault); });

@@ -18,6 +18,8 @@ object! {
         pub listen: Option<SocketAddr> as "127.0.0.1:8080" = None,
         /// Unix socket, for a proxy; who may connect is as of the API's
         pub socket: Option<PathBuf> as "/run/volley/web.sock" = None,
+        /// Folder of the lab's results, or of such folders, for the page and `show lab`
+        pub lab: Option<PathBuf> as "/var/lib/volley-lab" = None,
     }
 }
 
@@ -37,6 +39,11 @@ impl Object for Web {
             let expected = "an address of this machine alone, as in \"127.0.0.1:8080\"; for others, \
                             a proxy in front of `socket` that knows who asks";
             report.push(problem.expected(expected));
+        }
+        if let Some(lab) = self.lab.as_ref().filter(|lab| !lab.is_absolute()) {
+            let message = format!("`{}` is no path from the root", lab.display());
+            let expected = "a folder, as in \"/var/lib/volley-lab\"";
+            report.push(Problem::new("web.lab", message).expected(expected));
         }
         if let Some(socket) = &self.socket {
             check_socket("web.socket", socket, report);
@@ -60,7 +67,7 @@ mod tests {
 
     #[test]
     fn it_is_off_unless_it_is_said_where() {
-        assert_eq!(told("").unwrap(), Web { listen: None, socket: None });
+        assert_eq!(told("").unwrap(), Web { listen: None, socket: None, lab: None });
         let web = told("listen = \"[::1]:8080\"").unwrap();
         assert_eq!(web.listen, Some("[::1]:8080".parse().unwrap()));
     }
@@ -71,7 +78,12 @@ mod tests {
             let told = told(&format!("listen = \"{address}\"")).unwrap_err();
             assert!(told.contains(&format!("`{address}` can be reached from other")), "{told}");
         }
-        let told = told("socket = \"/run/volley/api.sock\"").unwrap_err();
-        assert!(told.contains("is the API's"), "{told}");
+        for (text, why) in [
+            ("socket = \"/run/volley/api.sock\"", "is the API's"),
+            ("lab = \"results\"", "`results` is no path from the root"),
+        ] {
+            let told = told(text).unwrap_err();
+            assert!(told.contains(why), "{told}");
+        }
     }
 }
