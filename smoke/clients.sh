@@ -54,6 +54,11 @@ afar() { on "$r" "$bin/volley" --socket https://127.0.0.1:18443 --token-file "$w
 [ "$(afar token router.pem --json show ports | jq -c '[.[].name]')" = '["p1","p2"]' ] || fail "it does not answer over TLS"
 afar token router.pem route add 10.9.0.0/16 blackhole | has '+ route 10.9.0.0/16' || fail "it changes nothing over TLS"
 refused() { local why=$1; shift; ! afar "$@" >"$work/said" || fail "taken: $*"; has -i "$why" "$work/said" || { cat "$work/said"; fail "not told why: $why"; }; }
+# Shells complete its names: as the environment says who it is, or the line that is typed.
+[ "$(afar token router.pem complete -- port set '' | cut -f 1 | xargs)" = 'p1 p2' ] || fail "no names over TLS"
+typed() { on "$r" "$bin/volley" complete -- --socket https://127.0.0.1:18443 --token-file "$work/$1" --certificate "$work/router.pem" port set ''; }
+[ "$(typed token | cut -f 1 | xargs)" = 'p1 p2' ] || fail "no names over TLS of the line"
+[ -z "$(typed wrong-token)" ] && [ -z "$(typed nothing)" ] || fail "names for nobody"
 refused certificate token other.pem show ports
 refused token wrong-token router.pem show ports
 refused 'no such file' nothing router.pem show ports

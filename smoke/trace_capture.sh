@@ -31,6 +31,38 @@ for node in ethernet-input ip4-input ip4-lookup ip4-rewrite interface-output; do
 done
 ctl router trace show | has ip4-lookup || fail "no walk to read"
 
+# Only what was asked for is followed, with what decided; each filter has a packet beside those that it wants.
+printf 'acl append edge deny protocol udp destination_port 99\nport set p2 acl_out edge\nroute add 198.51.100.0/24 blackhole\n' >"$work/commands"
+ctl router acl add edge default permit >/dev/null
+ctl router exec "$work/commands" >/dev/null
+say() { printf 'x' | on "$a" socat - "UDP-SENDTO:$1:$2,sp=$3"; }
+# traced ARGUMENTS: whither what was traced went, of four packets and a ping.
+traced() {
+    ctl router trace start "$@" --count 9 >/dev/null
+    say 10.0.2.2 99 1001; say 10.0.2.2 98 1002; say 198.51.100.9 97 1003; say 10.0.2.2 99 1004
+    on "$a" ping -q -c 1 -W 2 10.0.2.2 >/dev/null
+    ctl router trace stop >/dev/null
+    # That nobody listens there, host b tells by ICMP.
+    json '[.packets[].steps[0].detail | select(test("ICMP (?!echo)") | not) | capture("(?<what>UDP [0-9]+ > [0-9]+|ICMP echo [a-z]+)").what] | join(",")' router trace show
+}
+wants() { [ "$1" = "$2" ] || fail "traced: $2, not $1"; }
+wants 'UDP 1001 > 99,UDP 1004 > 99' "$(traced --destination-port 99)"
+wants 'UDP 1003 > 97' "$(traced --host 198.51.100.0/24)"
+wants 'UDP 1002 > 98' "$(traced --source 10.0.1.2 --destination 10.0.2.2 --protocol udp --source-port 1002)"
+wants 'ICMP echo request,ICMP echo reply' "$(traced --protocol icmp)"
+wants 'ICMP echo reply' "$(traced --port p2 --protocol 1)"
+wants 'UDP 1001 > 99,UDP 1003 > 97,UDP 1004 > 99' "$(traced --reason any)"
+wants 'UDP 1003 > 97' "$(traced --reason blackhole)"
+wants 'UDP 1001 > 99,UDP 1004 > 99' "$(traced --node acl-output)"
+decided() { json "[.packets[0].steps[] | select(.node == \"$1\").decisions[] | \"\(.what) \(.said)\"] | join(\"; \")" router trace show; }
+[[ "$(decided acl-output)" == 'list edge; rule number 0, { action = "deny", protocol = "udp", destination_port = 99 }; dropped '* ]] || fail "no rule: $(decided acl-output)"
+[[ "$(decided ip4-lookup)" == *'route 10.0.2.2: connected 10.0.2.0/24, port p2'* ]] || fail "no route: $(decided ip4-lookup)"
+for wrong in '--host p1' '--protocol upd' '--reason no-rout' '--node acl-output --reason no-route' '--source-port 65536'; do
+    ! ctl router trace start $wrong >/dev/null 2>"$work/wrong" && has '^error: ' "$work/wrong" || fail "taken: $wrong"
+done
+ctl router port set p2 acl_out none >/dev/null
+ctl router route del 198.51.100.0/24 >/dev/null
+
 ctl router capture start --node ip4-rewrite --exit output --count 100 >/dev/null
 on "$a" ping -q -c 3 -i 0.2 -W 2 -s 200 10.0.2.2 >/dev/null
 all_six() { [ "$(json .captured router capture show)" = 6 ]; }

@@ -4,7 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use wire::{
-    MacAddr, arp, checksum, craft, describe, gre, gtp_u, icmp4, icmp6,
+    MacAddr, arp, checksum,
+    choice::{Choice, Net},
+    craft, describe, gre, gtp_u, icmp4, icmp6,
     ip::protocol,
     ipv4,
     ipv6::{self, extension},
@@ -21,6 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     writing(&with_checksum(bytes));
     capture(bytes);
     packet_words(bytes);
+    chosen(bytes);
     let _ = describe::frame(bytes).to_string();
     let _ = describe::packet(bytes).to_string();
     let _ = str::from_utf8(bytes).map(str::parse::<MacAddr>);
@@ -33,6 +36,19 @@ fn link(bytes: &[u8]) {
     if let Ok(packet) = arp::Packet::parse(bytes) {
         assert!(packet.is_ip4_over_ethernet() && packet.sender_mac().is_unicast());
     }
+}
+
+/// All that is read of a frame is asked for.
+fn chosen(bytes: &[u8]) {
+    let host = [[0; 4].into(), [0; 16].into()].map(|address| Net { address, length: 0 });
+    let taken = host.map(|host| {
+        let ports = (Some(80), Some(53));
+        let all = Choice { host: Some(host), ..Choice::default() };
+        let narrow = Choice { source_port: ports.0, destination_port: ports.1, ..all };
+        assert!(all.takes(bytes) || !narrow.takes(bytes));
+        all.takes(bytes)
+    });
+    assert!(Choice::default().takes(bytes) || !taken.contains(&true));
 }
 
 fn network(bytes: &[u8]) {

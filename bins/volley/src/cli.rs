@@ -14,7 +14,7 @@ use crate::mac::MacVerb;
 use crate::ovs::Ovs;
 use crate::ping::{PingArgs, TracerouteArgs};
 use crate::top::Top;
-use crate::{edits, show, time};
+use crate::{edits, observe, show, time};
 
 /// Where packages put the configuration.
 const DEFAULT_FILE: &str = "/etc/volley/volley.toml";
@@ -169,15 +169,6 @@ pub(crate) enum ConfigVerb {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceVerb {
-    /// Trace the next packets
-    Start {
-        /// Only packets that come in here
-        #[arg(long)]
-        port: Option<String>,
-        /// How many packets
-        #[arg(long, default_value_t = 20)]
-        count: u32,
-    },
     /// Stop tracing
     Stop,
 }
@@ -219,7 +210,7 @@ pub(crate) enum CountersVerb {
 
 /// The whole grammar.
 pub(crate) fn command() -> clap::Command {
-    show::add_commands(edits::add_nouns(Cli::command()))
+    observe::add_verbs(show::add_commands(edits::add_nouns(Cli::command())))
 }
 
 #[cfg(test)]

@@ -7,13 +7,13 @@
 //!                                                                └─ the running router: names
 //! ```
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::{Arg, Command, ValueHint};
 use clap_complete::Shell;
 use control::config::help;
 
-use crate::cli;
+use crate::cli::{self, Global};
 use crate::error::CliError;
 use crate::names::{Asked, Names};
 use crate::output::Output;
@@ -38,12 +38,19 @@ pub(crate) fn script(output: Output, shell: Shell) -> Result<(), CliError> {
 
 /// Prints what could stand in the last word's place, for those scripts: a line each, its help
 /// behind a tab.
-pub(crate) fn print(output: Output, socket: &Path, words: &[String]) -> Result<(), CliError> {
+pub(crate) fn print(output: Output, global: &Global, words: &[String]) -> Result<(), CliError> {
     let grammar = cli::command();
     let (start, words) = words.split_last().map_or(("", words), |(last, words)| (last, words));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let place = Place::of(&grammar, &words);
-    let asked = Asked::at(place.value("socket").map_or(socket, Path::new));
+    // Those of the line that is typed stand in place of the environment's.
+    let file = |flag: &str| place.value(flag).map(PathBuf::from);
+    let asked = Asked::of(&Global {
+        socket: file("socket").unwrap_or_else(|| global.socket.clone()),
+        token_file: file("token-file").or_else(|| global.token_file.clone()),
+        certificate: file("certificate").or_else(|| global.certificate.clone()),
+        json: false,
+    });
     let found = candidates(&grammar, &words, start, &|which| asked.names(which));
     let mut text: String =
         found.words.iter().map(|(word, help)| format!("{word}\t{help}\n")).collect();
@@ -200,6 +207,8 @@ mod tests {
             Names::Nodes => &["ip4-input", "ip4-lookup"],
             Names::Exits(Some("ip4-lookup")) => &["blackhole", "no-route"],
             Names::Exits(_) => &["all"],
+            Names::Reasons(Some("ip4-lookup")) => &["no-route"],
+            Names::Reasons(_) => &["denied", "no-route"],
             Names::Revisions => &["1", "2"],
         };
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -248,6 +257,9 @@ mod tests {
         assert_eq!(next(&["capture", "start", "--node"], "ip4-l"), ["ip4-lookup"]);
         let node = ["capture", "start", "--node", "ip4-lookup", "--exit"];
         assert_eq!(next(&node, ""), ["blackhole", "no-route"]);
+        assert_eq!(next(&["trace", "start", "--reason"], ""), ["denied", "no-route"]);
+        assert_eq!(next(&["why-dropped", "--node", "ip4-lookup", "--reason"], ""), ["no-route"]);
+        assert_eq!(next(&["trace", "start"], "--so"), ["--socket", "--source", "--source-port"]);
         assert_eq!(next(&["show", "routes", "--vrf"], "r"), ["red"]);
         assert_eq!(next(&["config", "rollback"], ""), ["1", "2"]);
         assert_eq!(next(&["qos", "show"], "l"), ["lan"]);

@@ -1,13 +1,13 @@
 //! Names that a running router has, for completion. Where there is none, or it takes long, nothing.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
 use control::config::help;
 use control::view::{self, View};
 use serde_json::Value;
 
+use crate::cli::Global;
 use crate::client::Client;
 
 /// Who types does not wait for longer.
@@ -26,6 +26,8 @@ pub(crate) enum Names<'a> {
     Nodes,
     /// Exits of a node, or of all.
     Exits(Option<&'a str>),
+    /// Reasons that a node, or any, drops packets for.
+    Reasons(Option<&'a str>),
     /// Revisions of the configuration.
     Revisions,
 }
@@ -40,6 +42,7 @@ impl<'a> Names<'a> {
             "bridge" => section("bridge"),
             "node" => Some(Self::Nodes),
             "exit" => Some(Self::Exits(of("node"))),
+            "reason" => Some(Self::Reasons(of("node"))),
             "revision" => Some(Self::Revisions),
             _ => None,
         }
@@ -52,9 +55,9 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// The router that listens at `socket`.
-    pub(crate) fn at(socket: &Path) -> Self {
-        Self { client: Client::new(socket).ok().map(|client| client.with_patience(PATIENCE)) }
+    /// The router that a command line names, on this machine or another.
+    pub(crate) fn of(global: &Global) -> Self {
+        Self { client: Client::of(global).ok().map(|client| client.with_patience(PATIENCE)) }
     }
 
     /// The router of another client.
@@ -75,7 +78,10 @@ impl Asked {
                 config.map(|config| configured(&config["value"][section], field))
             }
             Names::Nodes => get(view::Node::PATH).map(|nodes| fields(&nodes, "name")),
-            Names::Exits(of) => get(view::Node::PATH).map(|nodes| exits(&nodes, of)),
+            Names::Exits(of) => get(view::Node::PATH).map(|nodes| exits(&nodes, of, |_| true)),
+            Names::Reasons(of) => {
+                get(view::Node::PATH).map(|nodes| exits(&nodes, of, |exit| exit["to"] == "drop"))
+            }
             Names::Revisions => {
                 get(view::HistoryEntry::PATH).map(|entries| fields(&entries, "revision"))
             }
@@ -111,10 +117,11 @@ fn configured(section: &Value, field: &str) -> Vec<String> {
     }
 }
 
-fn exits(nodes: &Value, of: Option<&str>) -> Vec<String> {
+fn exits(nodes: &Value, of: Option<&str>, wanted: fn(&Value) -> bool) -> Vec<String> {
     let nodes = nodes.as_array().into_iter().flatten();
     let nodes = nodes.filter(|node| of.is_none_or(|of| node["name"] == of));
-    nodes.flat_map(|node| fields(&node["exits"], "name")).collect()
+    let exits = nodes.flat_map(|node| node["exits"].as_array().into_iter().flatten());
+    exits.filter(|exit| wanted(exit)).filter_map(|exit| word(&exit["name"])).collect()
 }
 
 #[cfg(test)]
@@ -130,16 +137,21 @@ mod tests {
         assert_eq!(configured(&rows, "prefix"), ["10.0.0.0/8", "default"]);
         assert_eq!(configured(&Value::Null, ""), [""; 0]);
         let nodes = json!([
-            { "name": "a", "exits": [{ "name": "x" }] },
-            { "name": "b", "exits": [{ "name": "y" }] },
+            { "name": "a", "exits": [{ "name": "x", "to": "b" }, { "name": "z", "to": "drop" }] },
+            { "name": "b", "exits": [{ "name": "y", "to": "drop" }] },
         ]);
-        assert_eq!(exits(&nodes, Some("b")), ["y"]);
-        assert_eq!(exits(&nodes, None), ["x", "y"]);
+        assert_eq!(exits(&nodes, Some("b"), |_| true), ["y"]);
+        assert_eq!(exits(&nodes, None, |_| true), ["x", "z", "y"]);
+        assert_eq!(exits(&nodes, None, |exit| exit["to"] == "drop"), ["z", "y"]);
     }
 
     #[test]
     fn where_there_is_no_router_nothing_is_said() {
-        let nobody = Asked::at(Path::new("/nowhere/api.sock"));
-        assert_eq!(nobody.names(Names::Ports), [""; 0]);
+        for socket in ["/nowhere/api.sock", "https://127.0.0.1:1", "https://no port"] {
+            let (socket, files) = (socket.into(), None);
+            let global =
+                Global { socket, token_file: files.clone(), certificate: files, json: false };
+            assert_eq!(Asked::of(&global).names(Names::Ports), [""; 0]);
+        }
     }
 }

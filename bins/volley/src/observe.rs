@@ -3,26 +3,46 @@
 use std::fs;
 use std::path::Path;
 
+use clap::{ArgMatches, Command};
 use control::view::{
-    self, Capture, CapturePcap, CaptureStart, CaptureStop, Fields, Nothing, Style, TraceStart,
-    TraceStop, View,
+    self, Capture, CapturePcap, CaptureStart, CaptureStop, Fields, Nothing, Style, TraceRequest,
+    TraceStart, TraceStop, View,
 };
 
 use crate::cli::{CaptureVerb, TraceVerb};
 use crate::error::CliError;
 use crate::live;
 use crate::session::Session;
+use crate::show;
+
+/// Adds the verbs whose words are declared with what they tell the router.
+pub(crate) fn add_verbs(grammar: Command) -> Command {
+    let start = Command::new("start").about("Trace the next packets");
+    let start = start.args(show::arguments(&view::flags_of::<TraceRequest>()));
+    grammar.mut_subcommand("trace", |noun| noun.subcommand(start))
+}
+
+/// Which packets to trace, if that is what was typed.
+pub(crate) struct Start(TraceRequest);
+
+impl Start {
+    /// See there.
+    pub(crate) fn of(matches: &ArgMatches) -> Result<Option<Self>, CliError> {
+        let Some(("trace", below)) = matches.subcommand() else { return Ok(None) };
+        let Some(("start", below)) = below.subcommand() else { return Ok(None) };
+        show::fields(&view::flags_of::<TraceRequest>(), below).map(|request| Some(Self(request)))
+    }
+
+    /// Has the router trace them.
+    pub(crate) fn run(self, session: &Session) -> Result<(), CliError> {
+        let told = format!("tracing {} packets{}\n", self.0.count, self.0.said());
+        session.make::<TraceStart>(Fields(self.0), |_, _| told)
+    }
+}
 
 /// Runs one verb of `trace`.
 pub(crate) fn trace(session: &Session, verb: TraceVerb) -> Result<(), CliError> {
     match verb {
-        TraceVerb::Start { port, count } => {
-            let from = port.as_ref().map(|port| format!(" from {port}")).unwrap_or_default();
-            let request = view::TraceRequest { port, count };
-            session.make::<TraceStart>(Fields(request), |_, _| {
-                format!("tracing {count} packets{from}\n")
-            })
-        }
         TraceVerb::Stop => session.make::<TraceStop>(Nothing, |trace, _| {
             format!("{} packets traced\n", trace.packets.len())
         }),

@@ -48,6 +48,9 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
     if let Some(verb) = QosVerb::of(matches) {
         return verb?.run(session);
     }
+    if let Some(start) = observe::Start::of(matches)? {
+        return start.run(session);
+    }
     if let Some(wanted) = Wanted::of(matches)? {
         return match wanted.watch {
             Some(seconds) => watch::watch(session, &wanted, seconds),
@@ -75,9 +78,7 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Exec { file }) => exec::run(session, &file, run),
         Some(Noun::Extcap(args)) => extcap::run(session, &args),
         Some(Noun::Completion { shell }) => complete::script(session.output, shell),
-        Some(Noun::Complete { words }) => {
-            complete::print(session.output, &cli.global.socket, &words)
-        }
+        Some(Noun::Complete { words }) => complete::print(session.output, &cli.global, &words),
         Some(Noun::Manual { markdown, folder }) => manual::write(&folder, markdown),
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use control::view::{self, Flag, Kind, Shows, Style, View, Visitor};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::CliError;
@@ -157,23 +158,13 @@ impl Shown {
     fn grammar(&self, name: &'static str) -> Command {
         let all = Arg::new("all").long("all").action(ArgAction::SetTrue);
         let all = self.has_idle.then(|| all.help("In tables also what nothing came to"));
-        let flags = self.flags.iter().flat_map(|flag| match flag.kind {
-            Kind::Words => explain::arguments(argument(flag)).into(),
-            _ => vec![argument(flag)],
-        });
-        Command::new(name).about(self.about).args(flags).args(all)
+        Command::new(name).about(self.about).args(arguments(&self.flags)).args(all)
     }
 
     fn path_of(&self, matches: &ArgMatches) -> Result<String, CliError> {
         let (mut path, mut given) = (self.path.to_owned(), Map::new());
         for flag in &self.flags {
-            let mut values = matches.try_get_raw(&flag.name).ok().flatten();
-            let value = values.as_mut().and_then(Iterator::next);
-            let value = match flag.kind {
-                Kind::Words => explain::said(matches, &flag.name)?,
-                _ => value.map(|value| value.to_string_lossy().into_owned()),
-            };
-            match value {
+            match said(flag, matches)? {
                 Some(value) if flag.in_path => {
                     path = path.replace(&format!("{{{}}}", flag.name), &value);
                 }
@@ -184,6 +175,40 @@ impl Shown {
         }
         Ok(path + &view::query(&given))
     }
+}
+
+/// Declared fields as arguments of a command.
+pub(crate) fn arguments(flags: &[Flag]) -> Vec<Arg> {
+    let arguments = flags.iter().flat_map(|flag| match flag.kind {
+        Kind::Words => explain::arguments(argument(flag)).into(),
+        _ => vec![argument(flag)],
+    });
+    arguments.collect()
+}
+
+/// What was said of declared fields, as what they are declared of.
+pub(crate) fn fields<T: DeserializeOwned>(
+    flags: &[Flag],
+    matches: &ArgMatches,
+) -> Result<T, CliError> {
+    let mut given = Map::new();
+    for flag in flags {
+        let Some(text) = said(flag, matches)? else { continue };
+        let number = text.parse::<u64>().ok().filter(|_| matches!(flag.kind, Kind::Number(_)));
+        given.insert(flag.name.clone(), number.map_or(Value::from(text), Value::from));
+    }
+    let wrong = |error: serde_json::Error| CliError::Usage(format!("error: {error}\n"));
+    serde_json::from_value(given.into()).map_err(wrong)
+}
+
+/// What was said of a field.
+fn said(flag: &Flag, matches: &ArgMatches) -> Result<Option<String>, CliError> {
+    if flag.kind == Kind::Words {
+        return explain::said(matches, &flag.name);
+    }
+    let mut values = matches.try_get_raw(&flag.name).ok().flatten();
+    let value = values.as_mut().and_then(Iterator::next);
+    Ok(value.map(|value| value.to_string_lossy().into_owned()))
 }
 
 fn argument(flag: &Flag) -> Arg {
@@ -198,6 +223,6 @@ fn argument(flag: &Flag) -> Arg {
     match (flag.in_path, &flag.kind) {
         (true, _) => argument.required(true),
         (false, Kind::Words) => argument,
-        (false, _) => argument.long(&flag.name),
+        (false, _) => argument.long(flag.name.replace('_', "-")),
     }
 }

@@ -104,7 +104,9 @@ impl Run {
     pub(crate) fn observe(&mut self) {
         let router = &mut self.stage.router;
         let what = match self.chance.below(8) {
-            0 => router.trace_start(&view::TraceRequest { port: None, count: 50 }).is_ok(),
+            0 => {
+                router.trace_start(&view::TraceRequest { count: 50, ..Default::default() }).is_ok()
+            }
             1 => {
                 router.trace_stop();
                 true

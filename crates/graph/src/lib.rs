@@ -6,7 +6,8 @@
 //!  layout     specs checked and wired into slots, by name, once
 //!  dispatch   one worker's graph: runs nodes in rank order, moves frames along edges
 //!  counters   calls, packets, cycles per node; packets per exit; counter: how each is added to
-//!  trace      the walk of chosen packets; capture: copies of what takes an exit
+//!  trace      the walk of chosen packets; walks: those kept back until they have what was asked for
+//!  capture    copies of what takes an exit
 //!  worker     the thread around a graph: pinning, stopping; stalls: when it was away
 //!  idle       when a worker rests; watch, doorbell: what ends its rest
 //!  draw       the graph as text, dot and SVG
@@ -35,6 +36,7 @@ mod published;
 mod stalls;
 mod sync;
 mod trace;
+mod walks;
 mod watch;
 mod worker;
 
@@ -57,6 +59,6 @@ pub use node::{Attach, Node, NodeSpec, Role, Turn, spec};
 pub use observe::Observer;
 pub use published::{Published, Publisher};
 pub use stalls::{Stall, StallCounters};
-pub use trace::{TraceRecord, TraceRequest};
+pub use trace::{ExitSet, TraceRecord, TraceRequest, WalkWanted, Wants};
 pub use watch::Watch;
 pub use worker::{Mail, Worker, WorkerHandle};

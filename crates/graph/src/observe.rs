@@ -5,6 +5,7 @@ use crate::clock::tsc;
 use crate::context::Emitted;
 use crate::exit::ExitIndex;
 use crate::trace::{TRACE_BYTES, TraceRecord, TraceRequest};
+use crate::walks::Walks;
 use packet::{ExitBytes, Frame, PacketView};
 use std::sync::mpsc::{SyncSender, TrySendError};
 
@@ -14,6 +15,8 @@ pub struct Observer {
     request: Option<TraceRequest>,
     given: u32,
     records: Option<SyncSender<TraceRecord>>,
+    /// Walks that are kept back, where the request asks for something of them.
+    walks: Option<Walks>,
     /// What nodes make is followed, too.
     follows_made: bool,
     captures: Vec<CaptureRequest>,
@@ -32,6 +35,7 @@ impl Observer {
     /// Follows packets from now on, numbered from 1; records go to `into` (a full channel loses
     /// records, never packets). Ends what was followed before.
     pub fn start_trace(&mut self, request: TraceRequest, into: SyncSender<TraceRecord>) {
+        self.walks = Walks::of(&request);
         (self.request, self.given, self.records) = (Some(request), 0, Some(into));
         self.follows_made = false;
     }
@@ -39,13 +43,13 @@ impl Observer {
     /// Follows every packet from now on, those too that nodes make: each gets a number of its own,
     /// and its walk begins with who made it.
     pub fn follow_all(&mut self, into: SyncSender<TraceRecord>) {
-        self.start_trace(TraceRequest { rx: None, count: u32::MAX }, into);
+        self.start_trace(TraceRequest { count: u32::MAX, ..TraceRequest::default() }, into);
         self.follows_made = true;
     }
 
     /// Follows no more packets.
     pub fn stop_trace(&mut self) {
-        (self.request, self.records) = (None, None);
+        (self.request, self.records, self.walks) = (None, None, None);
     }
 
     /// Copies packets from now on.
@@ -114,11 +118,19 @@ impl Observer {
 
     /// Numbers the packets that the trace wants among those an input just brought.
     fn choose(&mut self, frame: &mut Frame) {
-        let Some(request) = self.request else { return };
+        let Some(request) = &self.request else { return };
         for index in 0..frame.len() {
             let mut view = frame.view(index);
-            let wanted = request.rx.is_none_or(|rx| rx == view.rx()) && self.given < request.count;
-            self.given += u32::from(wanted);
+            let may_be = match &self.walks {
+                Some(walks) => walks.has_room(),
+                None => self.given < request.count,
+            };
+            let wanted = may_be
+                && request.rx.is_none_or(|rx| rx == view.rx())
+                && request.wants.as_ref().is_none_or(|wants| wants(view.whole()));
+            if wanted {
+                self.given = self.given.wrapping_add(1).max(1);
+            }
             view.set_trace(if wanted { self.given } else { 0 });
             if wanted {
                 frame.mark_traced();
@@ -147,9 +159,12 @@ impl Observer {
             record.tsc = now_tsc;
             record.call_cycles = now_tsc - self.start_tsc;
             record.call_packets = call_packets;
-            if let Some(into) = &self.records {
-                // A reader that is slow or gone loses records, never packets.
-                let _lost = into.try_send(record);
+            let Some(into) = &self.records else { continue };
+            // A reader that is slow or gone loses records, never packets.
+            let tell = |record| drop(into.try_send(record));
+            match &mut self.walks {
+                Some(walks) => walks.step(record, tell),
+                None => tell(record),
             }
         }
     }

@@ -1,15 +1,36 @@
 //! The walk of chosen packets through the graph, written down.
 
+use std::sync::Arc;
+
 /// Bytes of a packet that a record keeps: enough for Ethernet, IPv6 and a transport header.
 pub(crate) const TRACE_BYTES: usize = 96;
 
+/// Says of a frame, as it came in, whether it is wanted.
+pub type Wants = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
+
+/// Exits, each by its node's slot and its number.
+pub type ExitSet = Arc<[(usize, u8)]>;
+
 /// Which packets to follow.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Default)]
 pub struct TraceRequest {
     /// Only packets that come in by this interface; any if none is given.
     pub rx: Option<u16>,
+    /// Only frames that it wants.
+    pub wants: Option<Wants>,
+    /// Only packets of whose walk this is so.
+    pub walk: WalkWanted,
     /// How many packets.
     pub count: u32,
+}
+
+/// What a walk must have. Until it is known a walk is kept back, so it costs more to ask for.
+#[derive(Clone, Default)]
+pub struct WalkWanted {
+    /// A step at which the packet has come in by this interface: one that stands on another.
+    pub by: Option<u16>,
+    /// A step that takes one of these exits, by slot and number.
+    pub exits: Option<ExitSet>,
 }
 
 /// One step of one packet.

@@ -5,7 +5,7 @@
 
 use graph::harness::TEST_DROP;
 use graph::{Attach, Context, ExitIndex, Exits, Graph, GraphSettings, Layout, LayoutError};
-use graph::{CaptureRequest, NoExit, Node, NodeSpec, Role, TraceRequest, spec};
+use graph::{CaptureRequest, NoExit, Node, NodeSpec, Role, TraceRequest, WalkWanted, spec};
 use packet::{Frame, HeapPool, MemorySource, Pool, Repeat, RxQueue, Splitter};
 use std::alloc::{GlobalAlloc, Layout as MemoryLayout, System};
 use std::cell::Cell;
@@ -234,7 +234,8 @@ fn a_graph_that_cannot_be_wired_is_refused_with_the_reason() {
 fn a_trace_writes_down_the_walk_of_the_first_packets() {
     let mut rig = rig(numbered(&[0, 9]), Splitter::detect(), false);
     let (into, records) = mpsc::sync_channel(100);
-    rig.graph.observer().start_trace(TraceRequest { rx: Some(3), count: 2 }, into);
+    let request = TraceRequest { rx: Some(3), count: 2, ..TraceRequest::default() };
+    rig.graph.observer().start_trace(request, into);
     rig.graph.run_once();
     let walk: Vec<_> = records
         .try_iter()
@@ -252,6 +253,33 @@ fn a_trace_writes_down_the_walk_of_the_first_packets() {
     let mut ends: Vec<_> = walk[4..].iter().map(|step| (step.0, step.1, step.2)).collect();
     ends.sort_unstable();
     assert_eq!(ends, [(1, "left", 255), (2, "drop", 255)]);
+}
+
+#[test]
+fn a_trace_can_be_of_wanted_frames_and_of_those_that_end_so() {
+    let traced = |request: TraceRequest| {
+        let mut rig = rig(numbered(&[0, 9, 1]), Splitter::detect(), false);
+        let (into, records) = mpsc::sync_channel(1000);
+        rig.graph.observer().start_trace(request, into);
+        while rig.graph.run_once() != 0 {}
+        let step = |it: graph::TraceRecord| (rig.layout.nodes[it.slot].spec.name, it.bytes[0]);
+        records.try_iter().map(step).collect::<Vec<_>>()
+    };
+    let count = 2;
+    let wants: graph::Wants = Arc::new(|frame: &[u8]| frame[0] == 9);
+    let wanted = traced(TraceRequest { wants: Some(wants), count, ..TraceRequest::default() });
+    assert_eq!(
+        wanted,
+        [("source", 9), ("source", 9), ("sort", 9), ("sort", 9), ("drop", 9), ("drop", 9)]
+    );
+    let sort = Layout::new(&SPECS).unwrap().slot("sort").unwrap();
+    let walk = WalkWanted { by: None, exits: Some([(sort, 2)].into()) };
+    let dropped = traced(TraceRequest { walk: walk.clone(), count, ..TraceRequest::default() });
+    let of_drop =
+        [("source", 9), ("sort", 9), ("source", 9), ("sort", 9), ("drop", 9), ("drop", 9)];
+    assert_eq!(dropped, of_drop);
+    let never = WalkWanted { by: Some(8), ..walk };
+    assert_eq!(traced(TraceRequest { walk: never, count, ..TraceRequest::default() }), []);
 }
 
 #[test]

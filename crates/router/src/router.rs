@@ -180,6 +180,7 @@ impl Router {
         for part in self.parts.all_mut() {
             busy |= part.turn(&mut self.core, now);
         }
+        busy |= self.explain_traced();
         if self.parts.keeping.take_asks_parts() {
             self.leave();
         }

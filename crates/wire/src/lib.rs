@@ -17,6 +17,7 @@ mod view;
 
 pub mod arp;
 pub mod checksum;
+pub mod choice;
 pub mod craft;
 pub mod cut;
 pub mod describe;

@@ -119,9 +119,15 @@ fn steps(walk: &ExplainedWalk, style: Style) -> String {
         let line = format!("  {:node$}  {:exit$}  {}", step.node, step.exit, style.dim(detail));
         text += line.trim_end();
         text.push('\n');
-        for Decision { what, said } in &step.decisions {
-            text += &format!("  {:node$}  {} {said}\n", "", style.bold(&format!("{what}:")));
-        }
+        text += &decided(&step.decisions, node, style);
     }
     text
+}
+
+/// What was decided, a line each, below a step whose node has a column so wide.
+pub(super) fn decided(decisions: &[Decision], node: usize, style: Style) -> String {
+    let line = |Decision { what, said }: &Decision| {
+        format!("  {:node$}  {} {said}\n", "", style.bold(&format!("{what}:")))
+    };
+    decisions.iter().map(line).collect()
 }

@@ -55,6 +55,11 @@ pub fn flags<V: View>() -> Vec<Flag> {
     parameters::<V>().into_iter().map(flag).collect()
 }
 
+/// The fields of what a verb is told, as its command has them.
+pub fn flags_of<T: IntoParams>() -> Vec<Flag> {
+    T::into_params(|| Some(ParameterIn::Query)).into_iter().map(flag).collect()
+}
+
 fn flag(parameter: Parameter) -> Flag {
     let schema = serde_json::to_value(&parameter.schema).unwrap_or_default();
     let format = found(&schema, "format").and_then(Value::as_str);
@@ -67,7 +72,11 @@ fn flag(parameter: Parameter) -> Flag {
             let words = words.iter().filter_map(Value::as_str).map(str::to_owned);
             (Kind::Word(words.collect()), &parameter.name[..])
         }
-        (_, Some(least), _) => (Kind::Number(least as u64), "count"),
+        (_, Some(least), format) => {
+            // What is said of every number is no word for people.
+            let said = format.filter(|format| !format.starts_with("int")).unwrap_or("count");
+            (Kind::Number(least as u64), said)
+        }
         (.., Some("words")) => (Kind::Words, &parameter.name[..]),
         (.., Some("ipv4")) => (Kind::Address, &parameter.name[..]),
         (.., format) => (Kind::Text, format.unwrap_or(&parameter.name)),

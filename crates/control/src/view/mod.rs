@@ -30,7 +30,7 @@ pub use config::{
 pub use events::{Event, EventFilter, EventStream, EventsAsked, Level, Missed};
 #[cfg(feature = "server")]
 pub(crate) use flag::found;
-pub use flag::{Flag, Kind, flags, parameters};
+pub use flag::{Flag, Kind, flags, flags_of, parameters};
 pub use lab::{Lab, LabResult, LabState};
 pub use metrics::{Exposition, Samples};
 pub use ping::{PingLine, PingProblem, PingRequest, PingSummary, PingTally};

@@ -166,6 +166,7 @@ impl Engine for FakeRouter {
         if let Some(port) = request.port.as_ref().filter(|port| !self.has_port(port)) {
             return Err(EngineError::Unknown { what: "port", name: port.clone() });
         }
+        request.choice()?;
         let steps = EDGES.into_iter().filter(|(_, _, to, _)| *to != "drop");
         let step = |(node, exit, ..): (&str, &str, &str, u64)| view::TraceStep {
             node: node.to_owned(),
@@ -173,6 +174,13 @@ impl Engine for FakeRouter {
             detail: "192.0.2.9 > 10.0.0.1 ttl 64".to_owned(),
             hex: "45000054".to_owned(),
             cycles: 12.5,
+            decisions: match node {
+                "ip4-lookup" => vec![view::Decision {
+                    what: "route".to_owned(),
+                    said: "static 10.0.0.0/8, via 192.0.2.9".to_owned(),
+                }],
+                _ => Vec::new(),
+            },
         };
         let packet = view::TracedPacket {
             number: 1,

@@ -2,8 +2,10 @@
 
 use crate::core::Core;
 use crate::part::Part;
+use control::view::Decision;
 use dataplane::Dataplane;
 use graph::{CaptureRequest, Captured, Mail, TraceRecord, TraceRequest};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
@@ -12,6 +14,8 @@ use std::time::Instant;
 const STEPS: usize = 32;
 /// Copies that may wait until the control thread looks.
 const COPIES: usize = 4096;
+/// The exit number that says that the node took the packet.
+const TAKEN: u8 = u8::MAX;
 
 /// How a worker tells what it traced.
 pub(crate) type TraceChannel = (SyncSender<TraceRecord>, Receiver<TraceRecord>);
@@ -27,10 +31,28 @@ pub(crate) fn trace_channels(workers: usize, packets: u32) -> Vec<TraceChannel> 
 pub(crate) struct Observing {
     trace: Option<Vec<Receiver<TraceRecord>>>,
     wanted: u32,
-    /// Worker and record, in order of arrival.
-    pub(crate) records: Vec<(usize, Arc<TraceRecord>)>,
+    /// In order of arrival.
+    pub(crate) steps: Vec<Traced>,
+    /// How many of them were looked at for what they decided.
+    asked: usize,
+    /// The last of those, if its node took the packet and it was not asked yet.
+    taken: Option<usize>,
+    /// The last step of each packet, by worker and number.
+    last: HashMap<(usize, u32), usize>,
     capture: Option<Receiver<Captured>>,
     pub(crate) capturing: Capturing,
+}
+
+/// A step with its place among all, and the one that followed it.
+pub(crate) type Asked = (usize, Arc<TraceRecord>, Option<Arc<TraceRecord>>);
+
+/// A step that a worker told.
+#[derive(Clone)]
+pub(crate) struct Traced {
+    pub(crate) worker: usize,
+    pub(crate) record: Arc<TraceRecord>,
+    /// What decided.
+    pub(crate) decisions: Arc<[Decision]>,
 }
 
 /// A capture that was asked for.
@@ -63,7 +85,8 @@ impl Observing {
 
     /// Forgets earlier traces; what they were is for the caller to drop.
     pub(crate) fn forget_trace(&mut self) -> impl Send + use<> {
-        (self.trace.take(), std::mem::take(&mut self.records))
+        (self.asked, self.taken) = (0, None);
+        (self.trace.take(), std::mem::take(&mut self.steps), std::mem::take(&mut self.last))
     }
 
     /// Follows the next packets on every worker.
@@ -73,11 +96,10 @@ impl Observing {
         request: TraceRequest,
         channels: Vec<TraceChannel>,
     ) {
-        self.records.clear();
         self.wanted = request.count;
         let workers = (0..).map_while(|number| dataplane.worker(number));
         let channels = workers.zip(channels).map(|(worker, (into, records))| {
-            worker.tell(Mail::StartTrace(request, into));
+            worker.tell(Mail::StartTrace(request.clone(), into));
             records
         });
         self.trace = Some(channels.collect());
@@ -122,11 +144,42 @@ impl Observing {
     /// Takes in what the workers have seen since.
     fn collect(&mut self) {
         for (worker, channel) in self.trace.iter().flatten().enumerate() {
-            self.records.extend(channel.try_iter().map(|record| (worker, Arc::new(record))));
+            let none: Arc<[Decision]> = Arc::default();
+            let traced =
+                |record| Traced { worker, record: Arc::new(record), decisions: Arc::clone(&none) };
+            self.steps.extend(channel.try_iter().map(traced));
         }
         if let Some(copies) = &self.capture {
             let room = (self.capturing.count as usize).saturating_sub(self.capturing.copies.len());
             self.capturing.copies.extend(copies.try_iter().take(room).map(Arc::new));
+        }
+    }
+
+    /// The next step to be asked for what decided, its place, and the step that followed: one is
+    /// asked when another follows it, or when its node took the packet.
+    pub(crate) fn next_asked(&mut self) -> Option<Asked> {
+        if let Some(place) = self.taken.take() {
+            return Some((place, Arc::clone(&self.steps.get(place)?.record), None));
+        }
+        while let Some(Traced { worker, record, .. }) = self.steps.get(self.asked) {
+            let at = self.asked;
+            self.asked += 1;
+            self.taken = (record.exit == TAKEN).then_some(at);
+            if let Some(before) = self.last.insert((*worker, record.packet), at) {
+                let followed = Arc::clone(&self.steps[before].record);
+                return Some((before, followed, Some(Arc::clone(record))));
+            }
+            if let Some(place) = self.taken.take() {
+                return Some((place, Arc::clone(record), None));
+            }
+        }
+        None
+    }
+
+    /// Writes down what a step decided.
+    pub(crate) fn tell_decided(&mut self, place: usize, decisions: Vec<Decision>) {
+        if let Some(step) = self.steps.get_mut(place) {
+            step.decisions = decisions.into();
         }
     }
 

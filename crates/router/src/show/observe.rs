@@ -1,19 +1,20 @@
 //! Traces and captures, asked for and shown.
 
 use crate::aside::aside;
-use crate::parts::observing::{Capturing, trace_channels};
+use crate::parts::observing::{Capturing, Traced, trace_channels};
 use crate::router::Router;
 use control::config::nearest;
 use control::config::objects::port::PortName;
 use control::engine::EngineError;
 use control::view;
-use graph::{Layout, TraceRecord, TraceRequest, tsc_hz};
-use nodes::tables::Setup;
+use graph::{ExitSet, Layout, TraceRequest, WalkWanted, Wants, tsc_hz};
+use nodes::tables::{Link, Setup};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use wire::describe;
+use wire::ethernet::ethertype;
 use wire::pcap::{LINK_ETHERNET, Writer};
+use wire::{arp, describe, ip, ipv4, vlan};
 
 /// Bytes shown of the header that a node looked at.
 const SHOWN_BYTES: usize = 40;
@@ -23,18 +24,19 @@ const SNAP_BYTES: u32 = 2048;
 const TAKEN: u8 = u8::MAX;
 
 /// What records are shown with.
-struct Traced {
+struct Walks {
     layout: Arc<Layout<Setup>>,
     ports: HashMap<u16, PortName>,
 }
 
-impl Traced {
-    fn walks(&self, records: &[(usize, Arc<TraceRecord>)], wanted: u32) -> Vec<view::TracedPacket> {
-        let mut walks: BTreeMap<(usize, u32), Vec<&TraceRecord>> = BTreeMap::new();
-        for (worker, record) in records {
-            walks.entry((*worker, record.packet)).or_default().push(record);
+impl Walks {
+    fn walks(&self, steps: &[Traced], wanted: u32) -> Vec<view::TracedPacket> {
+        let mut walks: BTreeMap<(usize, u32), Vec<&Traced>> = BTreeMap::new();
+        for step in steps {
+            walks.entry((step.worker, step.record.packet)).or_default().push(step);
         }
-        let first = walks.values().filter_map(|walk| Some(walk.first()?.tsc)).min().unwrap_or(0);
+        let first = walks.values().filter_map(|walk| Some(walk.first()?.record.tsc)).min();
+        let first = first.unwrap_or(0);
         let mut packets: Vec<_> = walks
             .into_iter()
             .filter_map(|((worker, _), walk)| self.walk(worker, &walk, first))
@@ -47,8 +49,8 @@ impl Traced {
         packets
     }
 
-    fn walk(&self, worker: usize, walk: &[&TraceRecord], first: u64) -> Option<view::TracedPacket> {
-        let start = walk.first()?;
+    fn walk(&self, worker: usize, walk: &[&Traced], first: u64) -> Option<view::TracedPacket> {
+        let start = &walk.first()?.record;
         let port = self.ports.get(&start.rx).map(ToString::to_string);
         Some(view::TracedPacket {
             number: 0,
@@ -56,11 +58,11 @@ impl Traced {
             worker: worker as u32,
             time_us: (start.tsc - first) / (tsc_hz() / 1_000_000).max(1),
             bytes: (start.consumed + start.length) as u32,
-            steps: walk.iter().map(|record| self.step(record)).collect(),
+            steps: walk.iter().map(|step| self.step(step)).collect(),
         })
     }
 
-    fn step(&self, record: &TraceRecord) -> view::TraceStep {
+    fn step(&self, Traced { record, decisions, .. }: &Traced) -> view::TraceStep {
         let node = &self.layout.nodes[record.slot];
         let exit = match record.exit {
             TAKEN => "taken".to_owned(),
@@ -75,15 +77,32 @@ impl Traced {
             detail,
             hex: hex.collect::<Vec<_>>().join(" "),
             cycles: record.call_cycles as f64 / record.call_packets.max(1) as f64,
+            decisions: decisions.to_vec(),
         }
     }
 }
 
-/// The first octets of a frame as a person reads them, from the header on that somebody looks at.
+/// The first octets of a frame as a person reads them, from the header on that somebody looks at:
+/// one of IP, or of a frame whose tag was taken out, or that came out of a tunnel.
 pub(super) fn described(bytes: &[u8], consumed: usize) -> String {
+    let seen = &bytes[consumed.min(bytes.len())..];
     match consumed {
         0 => describe::frame(bytes).to_string(),
-        _ => describe::packet(&bytes[consumed.min(bytes.len())..]).to_string(),
+        _ if is_frame(seen) => describe::frame(seen).to_string(),
+        _ => describe::packet(seen).to_string(),
+    }
+}
+
+/// Whether a frame of IP or ARP begins there: behind its link header stands what its type says,
+/// which no packet of IP has by chance.
+fn is_frame(bytes: &[u8]) -> bool {
+    let Some(walk) = vlan::walk(bytes) else { return false };
+    let inside = &bytes[walk.offset..];
+    match walk.ethertype {
+        ethertype::IPV4 => ipv4::Header::new(inside).is_some_and(|it| it.is_sound()),
+        ethertype::IPV6 => ip::version(inside) == 6,
+        ethertype::ARP => arp::Packet::parse(inside).is_ok(),
+        _ => false,
     }
 }
 
@@ -94,19 +113,68 @@ pub(super) fn hex(bytes: &[u8]) -> String {
 
 impl Router {
     pub(super) fn start_trace(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
-        let rx = match &request.port {
-            None => None,
-            Some(name) => Some(self.id_of(name)?),
-        };
-        let request = TraceRequest { rx, count: request.count };
+        let request = self.trace_request(request)?;
+        let count = request.count;
         let Self { core, parts, .. } = self;
         let (before, workers) = (parts.observing.forget_trace(), core.workers());
         let channels = aside(parts, core, move || {
             drop(before);
-            trace_channels(workers, request.count)
+            trace_channels(workers, count)
         });
         parts.observing.start_trace(&core.dataplane, request, channels);
         Ok(())
+    }
+
+    /// What workers are to follow.
+    fn trace_request(&self, asked: &view::TraceRequest) -> Result<TraceRequest, EngineError> {
+        let choice = asked.choice()?;
+        let wants: Wants = Arc::new(move |frame: &[u8]| choice.takes(frame));
+        let mut request = TraceRequest {
+            wants: (!choice.is_any()).then_some(wants),
+            walk: WalkWanted { by: None, exits: self.drops_of(asked)? },
+            count: asked.count,
+            ..TraceRequest::default()
+        };
+        if let Some(name) = &asked.port {
+            let id = self.id_of(name)?;
+            // What is no device's own comes in by another, and by this one a few steps later.
+            match self.core.dataplane.interfaces().get(id).map(|row| &row.link) {
+                None | Some(Link::Port) => request.rx = Some(id),
+                Some(_) => request.walk.by = Some(id),
+            }
+        }
+        Ok(request)
+    }
+
+    /// The exits by which packets are dropped that are asked for; none, if no drop is.
+    fn drops_of(&self, asked: &view::TraceRequest) -> Result<Option<ExitSet>, EngineError> {
+        let view::TraceRequest { node, reason, .. } = asked;
+        if node.is_none() && reason.is_none() {
+            return Ok(None);
+        }
+        let layout = &self.core.dataplane.layout;
+        let of_node = |name: &str| node.as_ref().is_none_or(|wanted| wanted == name);
+        let mut reasons = layout.reasons.iter().filter(|it| of_node(it.node)).peekable();
+        if let (Some(node), None) = (node, reasons.peek()) {
+            let near = near(node, layout.reasons.iter().map(|it| it.node));
+            return Err(unknown("node that drops packets", &format!("{node}{near}")));
+        }
+        let reason = reason.as_deref().filter(|reason| *reason != view::ANY_REASON);
+        let names: Vec<&str> = reasons.map(|it| &it.exit[..]).collect();
+        if let Some(reason) = reason.filter(|reason| !names.contains(reason)) {
+            let near = near(reason, names.into_iter());
+            return Err(unknown("reason to drop packets", &format!("{reason}{near}")));
+        }
+        let exits = layout
+            .reasons
+            .iter()
+            .filter(|it| of_node(it.node) && reason.is_none_or(|reason| reason == it.exit));
+        let exits = exits.filter_map(|it| {
+            let slot = layout.slot(it.node)?;
+            let exit = layout.nodes[slot].edges.iter().position(|edge| edge.name == it.exit)?;
+            Some((slot, exit as u8))
+        });
+        Ok(Some(exits.collect()))
     }
 
     fn id_of(&self, name: &str) -> Result<u16, EngineError> {
@@ -116,12 +184,12 @@ impl Router {
 
     pub(super) fn show_trace(&self) -> impl FnOnce() -> view::Trace + Send + 'static {
         let Self { core, parts, .. } = self;
-        let records = parts.observing.records.clone();
+        let steps = parts.observing.steps.clone();
         let (wanted, running) = (parts.observing.wanted(), parts.observing.is_tracing());
         let named = core.ports.iter();
         let named = named.flat_map(|(name, port)| port.rows().map(move |id| (id, name.clone())));
-        let shown = Traced { layout: Arc::clone(&core.dataplane.layout), ports: named.collect() };
-        move || view::Trace { running, packets: shown.walks(&records, wanted) }
+        let shown = Walks { layout: Arc::clone(&core.dataplane.layout), ports: named.collect() };
+        move || view::Trace { running, packets: shown.walks(&steps, wanted) }
     }
 
     pub(super) fn start_capture(
@@ -130,9 +198,7 @@ impl Router {
     ) -> Result<(), EngineError> {
         let layout = &self.core.dataplane.layout;
         let slot = layout.slot(&request.node).ok_or_else(|| {
-            let names = layout.nodes.iter().map(|node| node.spec.name);
-            let near = nearest(&request.node, names)
-                .map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
+            let near = near(&request.node, layout.nodes.iter().map(|node| node.spec.name));
             unknown("node", &format!("{}{near}", request.node))
         })?;
         let edges = &layout.nodes[slot].edges;
@@ -220,6 +286,31 @@ impl Time {
     }
 }
 
+/// What was perhaps meant, to be said behind a name that nothing has.
+fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    nearest(name, names).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
+}
+
 fn unknown(what: &'static str, name: &str) -> EngineError {
     EngineError::Unknown { what, name: name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::craft;
+
+    #[test]
+    fn a_frame_whose_tag_was_taken_out_reads_as_a_frame() {
+        // The station's address begins as a header of IP does.
+        let (to, from) = ([0x45, 0, 0, 28, 0, 1], [2; 6]);
+        let frame = craft::ethernet(to, from).ipv4([10, 0, 7, 2], [10, 0, 2, 2]).udp(5, 6).build();
+        let read = "IPv4 10.0.7.2 > 10.0.2.2 ttl 64 len 28 UDP 5 > 6 len 0";
+        assert_eq!(described(&[&[0; 4][..], &frame].concat(), 4), read);
+        assert_eq!(
+            (described(&frame, 0), described(&frame, 14)),
+            (read.to_owned(), read.to_owned())
+        );
+        assert_eq!(described(&frame[..20], 14), "IPv4 [cut short, 6 octets]");
+    }
 }

@@ -13,9 +13,10 @@ use graph::{TraceRecord, tsc};
 use nodes::filter::{
     AclInput, AclOutput, Policed, PolicerInput, PolicerOutput, Treatment, colour_of, verdict_on,
 };
+use nodes::port::{Classifier, ForwardedIn};
 use nodes::tables::{Interface, Link, Mode, bridge_port};
 use police::Colour;
-use sched::Report;
+use sched::{ClassId, Report};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{MacAddr, ethernet, ip, ipv4, ipv6};
@@ -26,8 +27,10 @@ pub(super) struct Look<'a> {
     pub(super) step: &'a TraceRecord,
     /// The step that follows, of the same packet.
     pub(super) next: Option<&'a TraceRecord>,
-    /// What schedulers of ports did with it.
+    /// What schedulers of ports did with it, where that was tried.
     pub(super) reports: &'a BTreeMap<u16, Report>,
+    /// It was so: a worker had the packet, and what it changed in tables is there.
+    pub(super) was: bool,
 }
 
 pub(super) type Told = Option<Vec<(&'static str, String)>>;
@@ -57,6 +60,7 @@ impl Look<'_> {
             "ip4-rewrite" | "ip6-rewrite" => self.next_hop(),
             "interface-output" => self.leaves(),
             "shape" => self.class(),
+            "flow-input" if self.was => self.flows_of_bridge(),
             "flow-input" => self.bridge_of_flows(),
             "flow-upcall" => self.flows(),
             "nat44-input" => self.led_inside(),
@@ -198,6 +202,15 @@ impl Look<'_> {
         let Some(named) = &policed.policer else {
             return Some(vec![("marked", "as the port says".to_owned())]);
         };
+        if self.was {
+            // Its colour was that of a moment that is over; what became of it is known.
+            let passed = match self.router.reason(self.step) {
+                Some(_) => "dropped",
+                None => "passed",
+            };
+            let name = self.router.parts.policers.named(named)?;
+            return Some(vec![("policer", format!("{name}: {passed}"))]);
+        }
         let before = match named.policer.is_colour_aware() {
             true => colour_of(self.header(), row.carries_packets()),
             false => Colour::Green,
@@ -254,10 +267,38 @@ impl Look<'_> {
     /// The class of the port's scheduler that had it.
     fn class(&self) -> Told {
         let port = self.row(self.step.tx)?.port;
+        if self.was {
+            return self.class_by_filters(port);
+        }
         let report = self.reports.get(&port)?;
         let mut way = Vec::new();
         walked(report, &mut way);
         Some(vec![("class", format!("{}; what waits there now was not asked", way.join(" > ")))])
+    }
+}
+
+impl Look<'_> {
+    /// The class that a port's filters put it into.
+    fn class_by_filters(&self, port: u16) -> Told {
+        let config = self.router.core.dataplane.shape_of(port)?;
+        let (rx, tx) = (self.row(self.step.rx), self.row(self.step.tx));
+        let either = |name: fn(&Interface) -> &str| {
+            let mut names = [tx, rx].into_iter().flatten().map(name);
+            names.find(|name| !name.is_empty()).unwrap_or("")
+        };
+        let forwarded_in = || ForwardedIn {
+            bridge: either(|row| &row.bridge_name),
+            vrf: either(|row| &row.vrf_name),
+        };
+        let classifier = Classifier::of_scheduler(config);
+        let (packet, _) = classifier.describe(self.header(), forwarded_in, || None);
+        let said = match packet.class {
+            ClassId::NONE => {
+                "none of the filters': the default one, if there are classes".to_owned()
+            }
+            class => class.to_string(),
+        };
+        Some(vec![("class", said)])
     }
 }
 

@@ -16,6 +16,15 @@ impl Look<'_> {
         Some(vec![("bridge of flows", said)])
     }
 
+    /// Both: a worker that knew what the flows come to did not ask them again. What comes back from
+    /// connection tracking is not in its headers, and is told where it was sent there.
+    pub(super) fn flows_of_bridge(&self) -> Told {
+        let mut told = self.bridge_of_flows()?;
+        let is_asked = self.router.exit_of(self.step) == "upcall";
+        told.extend(self.flows().filter(|_| !is_asked).unwrap_or_default());
+        Some(told)
+    }
+
     /// The flows that the packet went by.
     pub(super) fn flows(&self) -> Told {
         let dataplane = &self.router.core.dataplane;

@@ -22,8 +22,29 @@ use wire::describe;
 
 /// The exit number that says that the node took the packet.
 const TAKEN: u8 = u8::MAX;
+/// Steps of traces that are put into words in a turn.
+const TRACED: usize = 128;
 
 impl Router {
+    /// Puts into words what decided at the next steps of packets that workers traced, by the tables
+    /// as they are now; true if there are more.
+    pub(crate) fn explain_traced(&mut self) -> bool {
+        let reports = BTreeMap::new();
+        for _ in 0..TRACED {
+            let Some((place, step, next)) = self.parts.observing.next_asked() else { return false };
+            let next = next.as_deref();
+            let look = Look { router: self, step: &step, next, reports: &reports, was: true };
+            let mut decisions = look.decisions(self.node(&step).spec.name);
+            if let Some(why) = self.reason(&step) {
+                decisions.push(decision("dropped", &why.about));
+            }
+            if !decisions.is_empty() {
+                self.parts.observing.tell_decided(place, decisions);
+            }
+        }
+        true
+    }
+
     pub(super) fn show_explained(
         &mut self,
         filter: &view::ExplainFilter,
@@ -61,7 +82,8 @@ impl Router {
         let walks = walks.into_iter().map(|(number, steps)| {
             let look = |(at, step): (usize, &&TraceRecord)| {
                 let next = steps.get(at + 1).copied();
-                self.explained_step(&Look { router: self, step, next, reports: &reports })
+                let was = false;
+                self.explained_step(&Look { router: self, step, next, reports: &reports, was })
             };
             let steps = steps.iter().enumerate().filter_map(look).collect();
             view::ExplainedWalk { number, steps }
@@ -108,12 +130,8 @@ impl Router {
         let edge = node.edges.get(usize::from(look.step.exit));
         let mut decisions = look.decisions(node.spec.name);
         if let Some(why) = self.reason(look.step) {
-            let decided = |what: &str, said: &str| view::Decision {
-                what: what.to_owned(),
-                said: said.to_owned(),
-            };
-            decisions.push(decided("dropped", &why.about));
-            decisions.push(decided("help", why.mend));
+            decisions.push(decision("dropped", &why.about));
+            decisions.push(decision("help", why.mend));
         }
         Some(view::ExplainedStep {
             node: node.spec.name.to_owned(),
@@ -126,6 +144,11 @@ impl Router {
 
     fn node(&self, step: &TraceRecord) -> &graph::LayoutNode<Setup> {
         &self.core.dataplane.layout.nodes[step.slot]
+    }
+
+    /// The exit of a step; empty where it kept the packet.
+    fn exit_of(&self, step: &TraceRecord) -> &str {
+        self.node(step).edges.get(usize::from(step.exit)).map_or("", |edge| &edge.name)
     }
 
     /// Why a step drops the packet, if it does.
@@ -174,6 +197,10 @@ impl Router {
     fn port_named(&self, port: u16) -> String {
         self.name_of(port)
     }
+}
+
+fn decision(what: &str, said: &str) -> view::Decision {
+    view::Decision { what: what.to_owned(), said: said.to_owned() }
 }
 
 /// A frame that leaves.

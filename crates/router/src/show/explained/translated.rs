@@ -24,7 +24,7 @@ impl Look<'_> {
         }
         let address = Ipv4Addr::from(tuple.destination4());
         let by = if is_known(nat, &tuple) {
-            "of a known connection".to_owned()
+            self.connection()
         } else if nat.forwarded(&tuple).is_some() {
             format!("port {} of {address} is forwarded", tuple.destination_port())
         } else {
@@ -43,11 +43,17 @@ impl Look<'_> {
         let by = if !nat.is_inside(self.step.rx) {
             "did not come in by a port inside: as it is".to_owned()
         } else if is_known(nat, &tuple) {
-            "of a known connection".to_owned()
+            self.connection()
         } else {
             "would begin a connection".to_owned()
         };
         Some(self.said(row, nat, &tuple, by))
+    }
+
+    /// One that is known; what a worker had may have begun it.
+    fn connection(&self) -> String {
+        let said = if self.was { "is in the table" } else { "of a known connection" };
+        said.to_owned()
     }
 
     fn said(
