@@ -4,7 +4,7 @@
 //!  packet ─▶ a flow ── silent for so long ─────▶ ended, told
 //!                   ── under way for so long ──▶ told, and begun anew
 //!                   ── FIN or RST of TCP ──────▶ ended, told
-//!                   ── no room for others ─────▶ those of one packet are told
+//!                   ── no room for others ─────▶ those of one packet are told, or all
 //! ```
 //! Bytes: some 150 a flow; as many as there is room for.
 
@@ -73,20 +73,17 @@ pub struct Cache {
     flows: HashMap<Key, Flow>,
     /// Told because there was no room.
     pushed: Vec<Ended>,
-    /// When room was made last.
-    made_room_ms: Option<u64>,
-    /// Packets that no flow had room for.
-    pub refused: u64,
+    /// Flows that were told because there was no room.
+    pub early: u64,
 }
 
-/// Room is made this often at most: it looks at all flows.
-const ROOM_MS: u64 = 100;
+/// Of all flows one of so many must go, or all are told: else each new one would look at all.
+const ROOM: usize = 16;
 
 impl Cache {
     /// An empty one.
     pub fn new(times: Times) -> Self {
-        let flows = HashMap::new();
-        Self { times, flows, pushed: Vec::new(), made_room_ms: None, refused: 0 }
+        Self { times, flows: HashMap::new(), pushed: Vec::new(), early: 0 }
     }
 
     /// Flows under way.
@@ -101,42 +98,47 @@ impl Cache {
 
     /// Counts a packet.
     pub fn count(&mut self, now_ms: u64, packet: &Packet) {
-        let Packet { key, bytes, tcp_flags } = packet;
-        if let Some(flow) = self.flows.get_mut(key) {
-            flow.packets += 1;
-            flow.bytes += u64::from(*bytes);
-            flow.tcp_flags |= tcp_flags;
-            flow.last_ms = now_ms;
-            return;
-        }
-        if self.flows.len() >= self.times.most && !self.make_room(now_ms) {
-            self.refused += 1;
-            return;
-        }
-        let (tcp_flags, bytes) = (*tcp_flags, u64::from(*bytes));
-        let flow = Flow { packets: 1, bytes, tcp_flags, first_ms: now_ms, last_ms: now_ms };
-        self.flows.insert(*key, flow);
+        let Packet { key, bytes, tcp_flags } = *packet;
+        let (bytes, times) = (u64::from(bytes), (now_ms, now_ms));
+        self.add(key, Flow { packets: 1, bytes, tcp_flags, first_ms: times.0, last_ms: times.1 });
     }
 
-    /// Tells the flows of one packet each: who scans fills it with those.
-    fn make_room(&mut self, now_ms: u64) -> bool {
-        if self.made_room_ms.is_some_and(|last| now_ms < last + ROOM_MS) {
-            return false;
+    /// Counts what was counted of a flow elsewhere.
+    pub fn add(&mut self, key: Key, more: Flow) {
+        if let Some(flow) = self.flows.get_mut(&key) {
+            flow.packets += more.packets;
+            flow.bytes += more.bytes;
+            flow.tcp_flags |= more.tcp_flags;
+            flow.first_ms = flow.first_ms.min(more.first_ms);
+            flow.last_ms = flow.last_ms.max(more.last_ms);
+            return;
         }
-        self.made_room_ms = Some(now_ms);
-        let pushed = &mut self.pushed;
-        self.flows.retain(|key, flow| {
-            if flow.packets == 1 {
-                pushed.push(Ended { key: *key, flow: *flow, end: End::NoRoom });
-            }
-            flow.packets > 1
-        });
-        self.flows.len() < self.times.most
+        if self.flows.len() >= self.times.most {
+            self.make_room();
+        }
+        self.flows.insert(key, more);
     }
 
-    /// The flows that are to be told now.
+    /// Tells the flows of one packet each (who scans fills it with those), or all.
+    fn make_room(&mut self) {
+        let Self { flows, pushed, early, times } = self;
+        let before = pushed.len();
+        let tell = |(key, flow): (Key, Flow)| Ended { key, flow, end: End::NoRoom };
+        pushed.extend(flows.extract_if(|_, flow| flow.packets == 1).map(tell));
+        if flows.len() > times.most - times.most.div_ceil(ROOM) {
+            pushed.extend(flows.drain().map(tell));
+        }
+        *early += (pushed.len() - before) as u64;
+    }
+
+    /// The flows that were told early since the last call.
+    pub fn take_early(&mut self) -> Vec<Ended> {
+        std::mem::take(&mut self.pushed)
+    }
+
+    /// The flows that are to be told now. It looks at all.
     pub fn take_ended(&mut self, now_ms: u64) -> Vec<Ended> {
-        let mut ended = std::mem::take(&mut self.pushed);
+        let mut ended = self.take_early();
         let Times { active_ms, inactive_ms, .. } = self.times;
         self.flows.retain(|key, flow| {
             let end = if flow.tcp_flags & ENDS != 0 {
@@ -156,7 +158,7 @@ impl Cache {
 
     /// All that are under way: nobody counts any more.
     pub fn take_all(&mut self) -> Vec<Ended> {
-        let mut ended = std::mem::take(&mut self.pushed);
+        let mut ended = self.take_early();
         let all = self.flows.drain();
         ended.extend(all.map(|(key, flow)| Ended { key, flow, end: End::Stopped }));
         ended
@@ -208,22 +210,25 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_room_flows_of_one_packet_are_told() {
+    fn where_there_is_no_room_flows_are_told_early() {
         let mut cache = Cache::new(TIMES);
         cache.count(0, &packet(1, 0));
         cache.count(0, &packet(1, 0));
         (2..=4).for_each(|last| cache.count(0, &packet(last, 0)));
-        assert_eq!(cache.len(), 2);
+        assert_eq!((cache.len(), cache.early), (2, 2));
         assert_eq!(told(&cache.take_ended(0)), [(End::NoRoom, 1, 100); 2]);
-        // All have more than one packet: what is new is not counted, and that is.
+        // All have more than one packet: all are told.
         (4..=5).for_each(|last| (0..2).for_each(|_| cache.count(200, &packet(last, 0))));
         cache.count(400, &packet(6, 0));
-        cache.count(400, &packet(7, 0));
-        assert_eq!((cache.len(), cache.refused), (3, 2));
+        assert_eq!((cache.len(), cache.early), (1, 5));
+        let mut early = told(&cache.take_ended(400));
+        early.sort_unstable_by_key(|(_, packets, _)| *packets);
+        let all = [(End::NoRoom, 2, 200), (End::NoRoom, 2, 200), (End::NoRoom, 3, 300)];
+        assert_eq!(early, all);
     }
 
     proptest! {
-        /// No packet is told twice, none is lost but those that are said to be.
+        /// No packet is told twice, and none is lost.
         #[test]
         fn all_packets_are_told_once(
             packets in prop::collection::vec((0u64..2_000, 0u8..6, any::<bool>()), 1..200),
@@ -244,7 +249,7 @@ mod tests {
             }
             sum(cache.take_all());
             assert!(cache.is_empty());
-            assert_eq!(told + cache.refused, packets.len() as u64);
+            assert_eq!(told, packets.len() as u64);
             assert_eq!(octets, told * 100);
         }
     }

@@ -4,10 +4,14 @@
 //!  Ethernet (tags) ─┬ IPv4, IPv6 ─ protocol, class ─ ports, or type and code of ICMP
 //!                   └ anything else: addresses of stations, ethertype
 //! ```
+//! What is counted is compared as six words ([`Key::words`]): where, then ports, then addresses.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::ip::protocol;
 use wire::{ethernet, ipv4, ipv6};
+
+const IP4: u16 = 0x0800;
+const IP6: u16 = 0x86dd;
 
 /// Where a packet was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -82,26 +86,112 @@ impl Packet {
             }
             (ethertype, at) = (u16::from_be_bytes([type_high, type_low]), at + 4);
         }
-        let key = Key {
-            place,
-            vlan,
-            stations: ([0; 6], [0; 6]),
-            hosts: Hosts::Other(ethertype),
-            protocol: 0,
-            class: 0,
-            source_port: 0,
-            destination_port: 0,
-        };
+        let key = Key { vlan, ..Key::other(place, ethertype) };
         let rest = frame.get(at..).unwrap_or_default();
         let packet = match ethertype {
-            0x0800 => read4(rest, key),
-            0x86dd => read6(rest, key),
+            IP4 => read4(rest, key),
+            IP6 => read6(rest, key),
             _ => None,
         };
         let stations = (header.source().octets(), header.destination().octets());
         let other = Self { key: Key { stations, ..key }, bytes: length, tcp_flags: 0 };
         Some(packet.unwrap_or(other))
     }
+
+    /// The same of a packet of IP that has no header of a link. None of what is none.
+    pub fn read_ip(packet: &[u8], place: Place) -> Option<Self> {
+        match packet.first()? >> 4 {
+            4 => read4(packet, Key::other(place, IP4)),
+            6 => read6(packet, Key::other(place, IP6)),
+            _ => None,
+        }
+    }
+}
+
+impl Key {
+    /// Of a packet of which nothing is known but its ethertype.
+    fn other(place: Place, ethertype: u16) -> Self {
+        Self {
+            place,
+            vlan: 0,
+            stations: ([0; 6], [0; 6]),
+            hosts: Hosts::Other(ethertype),
+            protocol: 0,
+            class: 0,
+            source_port: 0,
+            destination_port: 0,
+        }
+    }
+
+    /// All of it in six words, that are compared faster. Interfaces have numbers below 65536.
+    #[inline]
+    pub fn words(&self) -> [u64; 6] {
+        let Self { place, vlan, stations, hosts, protocol, class, .. } = self;
+        let (kind, ethertype) = match hosts {
+            Hosts::V4(..) => (4, 0),
+            Hosts::V6(..) => (6, 0),
+            Hosts::Other(ethertype) => (0, *ethertype),
+        };
+        let kind = kind | u64::from(place.is_sent) << 7;
+        let places = u64::from(place.input as u16) | u64::from(place.output as u16) << 16;
+        let first = places | u64::from(*vlan) << 32 | kind << 48 | u64::from(*protocol) << 56;
+        let ports = u64::from(self.source_port) | u64::from(self.destination_port) << 16;
+        let second = ports | u64::from(ethertype) << 32 | u64::from(*class) << 48;
+        let addresses = match hosts {
+            Hosts::V4(source, destination) => {
+                [u64::from(source.to_bits()) << 32 | u64::from(destination.to_bits()), 0, 0, 0]
+            }
+            Hosts::V6(source, destination) => {
+                let (source, destination) = (source.to_bits(), destination.to_bits());
+                let halves = |it: u128| ((it >> 64) as u64, it as u64);
+                let ((a, b), (c, d)) = (halves(source), halves(destination));
+                [a, b, c, d]
+            }
+            Hosts::Other(_) => [station_word(stations.0), station_word(stations.1), 0, 0],
+        };
+        let [a, b, c, d] = addresses;
+        [first, second, a, b, c, d]
+    }
+
+    /// The key of such words.
+    pub fn from_words([first, second, a, b, c, d]: [u64; 6]) -> Self {
+        let kind = (first >> 48) as u8;
+        let place = Place {
+            input: u32::from(first as u16),
+            output: u32::from((first >> 16) as u16),
+            is_sent: kind & 0x80 != 0,
+        };
+        let both =
+            |high: u64, low: u64| Ipv6Addr::from_bits(u128::from(high) << 64 | u128::from(low));
+        let mut stations = ([0; 6], [0; 6]);
+        let hosts = match kind & 0x7f {
+            4 => Hosts::V4(Ipv4Addr::from_bits((a >> 32) as u32), Ipv4Addr::from_bits(a as u32)),
+            6 => Hosts::V6(both(a, b), both(c, d)),
+            _ => {
+                stations = (station(a), station(b));
+                Hosts::Other((second >> 32) as u16)
+            }
+        };
+        Self {
+            place,
+            vlan: (first >> 32) as u16,
+            stations,
+            hosts,
+            protocol: (first >> 56) as u8,
+            class: (second >> 48) as u8,
+            source_port: second as u16,
+            destination_port: (second >> 16) as u16,
+        }
+    }
+}
+
+fn station_word([a, b, c, d, e, f]: [u8; 6]) -> u64 {
+    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+}
+
+fn station(word: u64) -> [u8; 6] {
+    let [_, _, a, b, c, d, e, f] = word.to_be_bytes();
+    [a, b, c, d, e, f]
 }
 
 fn read4(bytes: &[u8], key: Key) -> Option<Packet> {
@@ -155,6 +245,7 @@ fn with_ports(key: Key, upper: &[u8], bytes: u32) -> Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use wire::craft;
 
     const PLACE: Place = Place { input: 1, output: 0, is_sent: false };
@@ -193,5 +284,42 @@ mod tests {
         assert_eq!(Packet::read(&arp[..13], 13, PLACE), None);
         let broken = craft::ethernet([2; 6], [4; 6]).ethertype(0x0800).payload(&[0x45; 10]).build();
         assert_eq!(read(&broken).key.hosts, Hosts::Other(0x0800));
+    }
+
+    #[test]
+    fn packets_without_a_link_are_told_as_those_of_frames_are() {
+        let link = craft::ethernet([2; 6], [4; 6]);
+        let frame = link.ipv4([10, 0, 0, 1], [10, 0, 0, 2]).udp(1000, 53).payload(&[0; 9]).build();
+        assert_eq!(Packet::read_ip(&frame[14..], PLACE), Some(read(&frame)));
+        let six = craft::ethernet([2; 6], [4; 6]).ipv6(1, 2).udp(1, 2).build();
+        assert_eq!(Packet::read_ip(&six[14..], PLACE), Some(read(&six)));
+        assert_eq!(Packet::read_ip(&[], PLACE), None);
+        assert_eq!(Packet::read_ip(&[0x50; 40], PLACE), None);
+        assert_eq!(Packet::read_ip(&frame[14..30], PLACE), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_is_what_its_words_say(
+            numbers in any::<(u16, u16, bool, u16, u8, u8, u16, u16)>(),
+            kind in 0..3, addresses in any::<(u128, u128, u16, [u8; 6], [u8; 6])>(),
+        ) {
+            let (input, output, is_sent, vlan, protocol, class, source_port, destination_port) = numbers;
+            let place = Place { input: input.into(), output: output.into(), is_sent };
+            let (source, destination, ethertype, from, to) = addresses;
+            let mut stations = ([0; 6], [0; 6]);
+            let hosts = match kind {
+                0 => Hosts::V4(Ipv4Addr::from_bits(source as u32), Ipv4Addr::from_bits(destination as u32)),
+                1 => Hosts::V6(Ipv6Addr::from_bits(source), Ipv6Addr::from_bits(destination)),
+                _ => {
+                    stations = (from, to);
+                    Hosts::Other(ethertype)
+                }
+            };
+            let key = Key {
+                place, vlan, stations, hosts, protocol, class, source_port, destination_port,
+            };
+            prop_assert_eq!(Key::from_words(key.words()), key);
+        }
     }
 }

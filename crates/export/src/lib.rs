@@ -2,8 +2,9 @@
 //! (sFlow).
 //!
 //! ```text
-//!  a packet's first octets ─▶ Packet::read ─▶ Cache ─▶ flows that ended ─▶ Records ─▶ datagrams     IPFIX, NetFlow
-//!                          └────────────────────────────────────────────▶ Samples ─▶ datagrams     sFlow
+//!  a packet's first octets ─▶ Packet::read ─▶ Tally ─▶ Cache ─▶ flows that ended ─▶ Records ─▶ datagrams   IPFIX, NetFlow
+//!                          └───────────────▶ Tally ─────────────────────────────▶ Samples ─▶ datagrams   sFlow
+//!                                            of a worker, emptied by who tells
 //! ```
 //! No sockets, no clock, no threads: time is told.
 #![forbid(unsafe_code)]
@@ -14,12 +15,14 @@ mod netflow5;
 mod out;
 mod records;
 mod sflow;
+mod tally;
 mod templates;
 
 pub use cache::{Cache, End, Ended, Flow, Times};
 pub use flow::{Hosts, Key, Packet, Place};
 pub use records::{Protocol, Records};
-pub use sflow::{Counters, Samples, Seen};
+pub use sflow::{Begins, Counters, Samples, Seen};
+pub use tally::{Counted, Sampled, Tally};
 
 /// Octets of a datagram at most, so that it needs no pieces: 1500 less headers of IPv6 and UDP, and
 /// of a tunnel.

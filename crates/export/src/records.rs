@@ -24,8 +24,6 @@ pub enum Protocol {
     NetFlow5,
 }
 
-/// Between two times that templates are told.
-const TEMPLATES_MS: u64 = 30_000;
 /// The template of what is told of sampling.
 const OPTIONS: u16 = 300;
 /// Packets are taken at random (samplingAlgorithm).
@@ -39,6 +37,8 @@ pub struct Records {
     domain: u32,
     /// One of so many packets is counted.
     sample: u32,
+    /// Between two times that templates are told.
+    refresh_ms: u64,
     sequence: u32,
     templates_ms: Option<u64>,
     /// Records told.
@@ -49,9 +49,9 @@ pub struct Records {
 
 impl Records {
     /// Nothing was told yet.
-    pub fn new(protocol: Protocol, domain: u32, sample: u32) -> Self {
+    pub fn new(protocol: Protocol, domain: u32, sample: u32, refresh_ms: u64) -> Self {
         let (sequence, templates_ms) = (0, None);
-        Self { protocol, domain, sample, sequence, templates_ms, told: 0, left_out: 0 }
+        Self { protocol, domain, sample, refresh_ms, sequence, templates_ms, told: 0, left_out: 0 }
     }
 
     /// The datagrams that tell of these flows, and of templates where it is time.
@@ -66,7 +66,7 @@ impl Records {
         let is_ipfix = self.protocol == Protocol::Ipfix;
         let mut datagrams = Vec::new();
         let mut message = Message::new(is_ipfix);
-        let is_time = self.templates_ms.is_none_or(|last| now.uptime_ms >= last + TEMPLATES_MS);
+        let is_time = self.templates_ms.is_none_or(|last| now.uptime_ms >= last + self.refresh_ms);
         if is_time && (!flows.is_empty() || self.templates_ms.is_some()) {
             self.templates_ms = Some(now.uptime_ms);
             message.templates();

@@ -2,6 +2,7 @@ use super::*;
 use crate::cache::{End, Flow};
 use crate::flow::{Hosts, Key, Place};
 
+const REFRESH_MS: u64 = 30_000;
 const NOW: Now = Now { unix_ms: 1_700_000_000_500, uptime_ms: 90_000 };
 
 fn ended(hosts: Hosts) -> Ended {
@@ -45,7 +46,7 @@ fn sets(bytes: &[u8], header: usize) -> Vec<(u16, Vec<u8>)> {
 
 #[test]
 fn ipfix_tells_templates_first_and_then_flows() {
-    let mut records = Records::new(Protocol::Ipfix, 9, 100);
+    let mut records = Records::new(Protocol::Ipfix, 9, 100, REFRESH_MS);
     assert_eq!(records.write(NOW, &[]), Vec::<Vec<u8>>::new());
     let all = records.write(NOW, &[ended(Hosts::Other(0x0806)), v4()]);
     let [datagram] = &all[..] else { panic!("{all:?}") };
@@ -64,14 +65,14 @@ fn ipfix_tells_templates_first_and_then_flows() {
     // The next ones count the records before, and have no templates until it is time.
     let next = records.write(NOW, &[v4()]).remove(0);
     assert_eq!((long(&next, 8), super::tests::sets(&next, 16)[0].0), (3, 256));
-    let later = Now { uptime_ms: NOW.uptime_ms + TEMPLATES_MS, ..NOW };
+    let later = Now { uptime_ms: NOW.uptime_ms + REFRESH_MS, ..NOW };
     let again = records.write(later, &[]).remove(0);
     assert_eq!((long(&again, 8), super::tests::sets(&again, 16)[0].0), (4, 2));
 }
 
 #[test]
 fn netflow_9_counts_datagrams_and_its_times_begin_with_the_exporter() {
-    let mut records = Records::new(Protocol::NetFlow9, 9, 1);
+    let mut records = Records::new(Protocol::NetFlow9, 9, 1, REFRESH_MS);
     let v6 = ended(Hosts::V6(1.into(), 2.into()));
     let datagram = records.write(NOW, &[v6, v4()]).remove(0);
     // Three templates, one of options, one of its records, two flows.
@@ -85,7 +86,7 @@ fn netflow_9_counts_datagrams_and_its_times_begin_with_the_exporter() {
 
 #[test]
 fn netflow_5_tells_of_ip4_alone() {
-    let mut records = Records::new(Protocol::NetFlow5, 9, 100);
+    let mut records = Records::new(Protocol::NetFlow5, 9, 100, REFRESH_MS);
     let flows: Vec<_> = (0..31).map(|_| v4()).chain([ended(Hosts::Other(1))]).collect();
     let all = records.write(NOW, &flows);
     assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [24 + 30 * 48, 24 + 48]);
@@ -99,7 +100,7 @@ fn netflow_5_tells_of_ip4_alone() {
 
 #[test]
 fn datagrams_are_no_longer_than_links_take() {
-    let mut records = Records::new(Protocol::Ipfix, 1, 1);
+    let mut records = Records::new(Protocol::Ipfix, 1, 1, REFRESH_MS);
     let flows: Vec<_> = (0..200).map(|_| ended(Hosts::V6(1.into(), 2.into()))).collect();
     let all = records.write(NOW, &flows);
     assert!(all.len() > 10 && all.iter().all(|datagram| datagram.len() <= MOST_BYTES));

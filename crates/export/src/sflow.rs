@@ -11,6 +11,17 @@ use crate::{MOST_BYTES, Now};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
+/// What a packet begins with (header_protocol).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Begins {
+    /// The header of a frame of Ethernet.
+    Ethernet = 1,
+    /// That of IPv4.
+    Ip4 = 11,
+    /// That of IPv6.
+    Ip6 = 12,
+}
+
 /// A packet that was seen.
 #[derive(Clone, Debug)]
 pub struct Seen<'a> {
@@ -24,6 +35,8 @@ pub struct Seen<'a> {
     pub pool: u32,
     /// Packets that should have been and were not.
     pub drops: u32,
+    /// What its first octets are a header of.
+    pub begins: Begins,
     /// Its octets in all, without the frame check sequence.
     pub length: u32,
     /// The first of them.
@@ -84,11 +97,12 @@ impl Samples {
         for word in [1, 32 + 8 + record, sequence, seen.source, self.rate, seen.pool, seen.drops] {
             out.u32(word);
         }
-        for word in [seen.input, seen.output, 1, 1, record, 1] {
+        for word in [seen.input, seen.output, 1, 1, record, seen.begins as u32] {
             out.u32(word);
         }
-        // The frame with its check sequence, four octets of which are left out.
-        for word in [seen.length + 4, 4, seen.header.len() as u32] {
+        // A frame has a check sequence, whose four octets are left out.
+        let stripped = if seen.begins == Begins::Ethernet { 4 } else { 0 };
+        for word in [seen.length + stripped, stripped, seen.header.len() as u32] {
             out.u32(word);
         }
         out.bytes(seen.header);
@@ -179,6 +193,7 @@ mod tests {
             output: 0,
             pool: 640,
             drops: 2,
+            begins: Begins::Ethernet,
             length: 1514,
             header: &header,
         };
@@ -190,6 +205,10 @@ mod tests {
         assert_eq!(words[16..22], [1, 1, 80, 1, 1518, 4]);
         assert_eq!((words[22], datagram.len()), (61, 23 * 4 + 64));
         assert_eq!((samples.flush(NOW), samples.told), (None, 1));
+        let packet = Seen { begins: Begins::Ip6, length: 1500, ..seen };
+        assert_eq!(samples.packet(NOW, &packet), None);
+        let datagram = samples.flush(NOW).unwrap();
+        assert_eq!(self::words(&datagram)[18..22], [80, 12, 1500, 0].map(|it| it)[..]);
     }
 
     #[test]
