@@ -4,6 +4,7 @@ use crate::connected::Specials;
 use crate::devices::{Device, Opened};
 use crate::routing::LinkHeader;
 use crate::standing::Standing;
+use control::config::objects::export::ExportName;
 use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_kind::PortKind;
 use control::config::objects::qos::Qos;
@@ -53,6 +54,8 @@ pub(crate) struct OpenPort {
     pub(crate) route_link: Option<u32>,
     /// The kernel's number of its twin.
     pub(crate) twin_link: Option<u32>,
+    /// Who its bridge tells of what it receives.
+    pub(crate) bridge_exports: Vec<ExportName>,
     /// The scheduler that its packets wait in.
     pub(crate) shaped: Option<Qos>,
     /// Routes that stand because of its addresses.
@@ -109,6 +112,7 @@ impl OpenPort {
             told_remotes: BTreeMap::new(),
             route_link: None,
             twin_link: None,
+            bridge_exports: Vec::new(),
             shaped: None,
             standing: Standing::default(),
             valid6: Vec::new(),

@@ -101,6 +101,7 @@ macro_rules! every_view {
             acl: Acl,
             policer: Policer,
             mirror: Mirror,
+            export: Export,
             connection: Connections,
             reassembly: Reassembly,
             twin: Twin,

@@ -5,6 +5,7 @@ use crate::answers;
 use crate::config::objects::acl;
 use crate::config::objects::bridge::{BridgeName, Member};
 use crate::config::objects::bridge_snooping::Snooping as Listening;
+use crate::config::objects::export;
 use crate::config::objects::mirror;
 use crate::config::objects::neighbor::{Neighbor, NeighborKey};
 use crate::config::objects::port::{Port, PortName};
@@ -323,6 +324,33 @@ answers! { FakeRouter, router, filter;
             sources: mirror.sources.iter().map(source).collect(),
         };
         router.config.mirrors.iter().map(mirror).collect()
+    },
+    Export: {
+        let export = |(name, export): (&export::ExportName, &export::Export)| view::Export {
+            name: name.to_string(),
+            protocol: export.protocol.word().to_owned(),
+            sample: export.sample,
+            ports: vec![view::ExportPort {
+                port: "p1".to_owned(),
+                number: 1,
+                received: true,
+                sent: false,
+            }],
+            packets: router.count(9),
+            noted: router.count(9),
+            missed: 0,
+            flows: 1,
+            told: router.count(2),
+            early: 0,
+            left_out: 0,
+            collectors: vec![view::Collector {
+                address: "192.0.2.9:4739".to_owned(),
+                datagrams: router.count(1),
+                lost: 0,
+                problem: None,
+            }],
+        };
+        router.config.exports.iter().map(export).collect()
     },
     NextHops: view::NextHops {
             counted: true,

@@ -3,6 +3,8 @@
 use crate::filter::policer_input::PolicerInput;
 use crate::filter::policer_output::PolicerOutput;
 use crate::interface::ForCopies;
+use crate::interface::export_input::ExportInput;
+use crate::interface::export_output::ExportOutput;
 use crate::interface::mirror_input::MirrorInput;
 use crate::interface::mirror_output::MirrorOutput;
 use crate::port::Shaped;
@@ -10,16 +12,19 @@ use crate::tables::Interface;
 
 impl Interface {
     /// Whether what it does is about each packet of a flow: it holds them to a rate, lets them wait
-    /// for their turn, or copies them for somebody who looks. Then large frames are cut as they
-    /// come, wherever that is. So with flows.
+    /// for their turn, copies them for somebody who looks, or counts them for collectors. Then
+    /// large frames are cut as they come, wherever that is. So with flows.
     pub fn needs_single_packets(&self) -> bool {
         let polices = self.setting::<PolicerInput>().is_some_and(|it| it.policer.is_some())
             || self.setting::<PolicerOutput>().is_some_and(|it| it.policer.is_some());
         let copies = self.setting::<MirrorInput>().is_some()
             || self.setting::<MirrorOutput>().is_some()
             || self.has::<ForCopies>();
+        // Who tells collectors of packets counts them.
+        let tells =
+            self.setting::<ExportInput>().is_some() || self.setting::<ExportOutput>().is_some();
         // Flows count packets, and write ports whose checksums a large frame does not have yet.
-        self.has::<Shaped>() || polices || copies || self.is_in_flows()
+        self.has::<Shaped>() || polices || copies || tells || self.is_in_flows()
     }
 }
 
@@ -27,7 +32,7 @@ impl Interface {
 mod tests {
     use super::*;
     use crate::filter::{Mark, Policed};
-    use crate::interface::MirrorTo;
+    use crate::interface::{ExportTo, MirrorTo};
     use crate::tables::{BridgeId, BridgePort, Mode};
 
     #[test]
@@ -44,6 +49,8 @@ mod tests {
         assert!(needs(&|row| row.set::<MirrorInput>(Some(MirrorTo(1)))));
         assert!(needs(&|row| row.set::<MirrorOutput>(Some(MirrorTo(1)))));
         assert!(needs(&|row| row.put(Some(ForCopies))));
+        assert!(needs(&|row| row.set::<ExportInput>(Some(ExportTo(Vec::new())))));
+        assert!(needs(&|row| row.set::<ExportOutput>(Some(ExportTo(Vec::new())))));
         let port = BridgePort::new(BridgeId(1));
         assert!(!needs(&|row| row.mode = Mode::Bridged(port)));
         let flows = BridgePort { flow: Some(1), ..port };

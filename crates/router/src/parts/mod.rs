@@ -116,6 +116,7 @@ parts! {
     policers: Policers, makes: [Policers], hears: [],
     nat: Translating, makes: [Connections Nats], hears: [],
     mirrors: Mirroring, makes: [Mirrors], hears: [],
+    exports: Exporting, makes: [Exports], hears: [],
     whole_frames: WholeFrames, makes: [], hears: [],
     redirects: Redirecting, makes: [], hears: [BetterWay BetterWay6],
     // What is for ourselves.

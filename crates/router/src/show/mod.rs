@@ -35,6 +35,7 @@ answers! { Router, router, filter;
     Controller: router.parts.bridges.show_controllers(),
     Policer: router.parts.policers.show(&router.core),
     Mirror: router.parts.mirrors.show(&router.core),
+    Export: router.parts.exports.show(&router.core),
     Reassembly: router.parts.reassembly.show(),
     Twin: router.parts.twins.show(&router.core),
     Fpm: router.parts.fpm.show(&router.core),

@@ -10,8 +10,10 @@ use wire::MacAddr;
 use super::bridge_controller::{self, Controller, Datapath};
 use super::bridge_evpn::Evpn;
 use super::bridge_snooping::{self, FixedGroup, RouterPort, Snooping};
+use super::export::ExportName;
 use super::name::name_field;
 use super::port::{Port, Ports, check_exists};
+use super::port_export;
 use super::port_kind::PortKind;
 use super::port_name::PortName;
 use super::{Command, Config, Object};
@@ -139,6 +141,8 @@ object! {
         pub groups: Vec<FixedGroup> as "239.1.1.1 lan1" = Vec::new(),
         /// What all its ports may do
         pub flags: Flags = Flags::default(),
+        /// Who is told of what its ports receive
+        pub export: Vec<ExportName> as "flows" = Vec::new(),
         /// Who says where frames go
         pub mode: BridgeMode = BridgeMode::Learning,
         /// Where OpenFlow's tools find it, with `mode = "flow"`
@@ -273,6 +277,7 @@ impl Object for Bridges {
                 }
             }
             bridge.check_flows(name, &config.ports, report);
+            port_export::check(&format!("bridge.{name}.export"), &bridge.export, config, report);
             bridge_controller::check(name, bridge, report);
             bridge_snooping::check(name, bridge, report);
             for (index, member) in bridge.ports.iter().enumerate() {

@@ -15,6 +15,7 @@ mod lisp_check;
 mod name;
 pub mod netns;
 pub mod port_allow;
+pub mod port_export;
 pub mod port_filters;
 pub mod port_kind;
 pub mod port_name;
@@ -201,6 +202,7 @@ objects! {
     twins: twins::Twins,
     acls: acl::Acls,
     policers: policer::Policers,
+    exports: export::Exports,
     vrfs: vrf::Vrfs,
     ports: port::Ports,
     lisp: lisp::Lisp,

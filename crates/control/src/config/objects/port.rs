@@ -2,6 +2,7 @@
 
 use wire::MacAddr;
 
+use super::port_export::Exported;
 use super::port_filters::Filters;
 use super::port_kind::{KindName, PortKind};
 use super::port_policing::Policing;
@@ -67,6 +68,8 @@ object! {
         pub filters: Box<Filters> = Box::default(),
         /// What its frames are held to, and which marks they get
         pub policing: Box<Policing> = Box::default(),
+        /// Who is told of its packets
+        pub exported: Box<Exported> = Box::default(),
         /// How packets wait before they leave by it; they do not when left out
         pub qos: Option<Qos> = None,
         /// How it advertises the router to IPv6 hosts; not at all when left out

@@ -48,6 +48,7 @@ impl Object for Ports {
             unnumbered::check(name, port, config, report);
             port.filters.check(name, &port.kind, config, report);
             port.policing.check(&format!("port.{name}"), config, report);
+            port.exported.check(&format!("port.{name}"), config, report);
             if let Some(qos) = &port.qos {
                 qos.check_names(name, config, report);
                 qos.check_room(name, config, report);

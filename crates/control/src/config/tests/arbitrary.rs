@@ -14,6 +14,7 @@ use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::bridge_evpn::Evpn;
 use super::super::objects::bridge_snooping::{Snooping, Unknown};
+use super::super::objects::export::{Export, ExportName, ExportProtocol};
 use super::super::objects::flows::Flows;
 use super::super::objects::icmp::Icmp;
 use super::super::objects::ip4::Ip4;
@@ -24,6 +25,7 @@ use super::super::objects::next_hops::NextHops;
 use super::super::objects::policer::{Dscp, Mark, Pcp, Policer, PolicerName, Treatment};
 use super::super::objects::port::{Port, PortName, RxMode};
 use super::super::objects::port_allow::Allow;
+use super::super::objects::port_export::Exported;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
 use super::super::objects::port_kind::ends::{Ends, Remotes};
 use super::super::objects::port_kind::erspan::{Erspan, Version};
@@ -413,6 +415,28 @@ fn policers(config: &mut Config, ports: &[u8]) {
     }
 }
 
+/// An exporter of each protocol for each of these ports, what they receive or send.
+fn exports(config: &mut Config, ports: &[u8]) {
+    let protocols = [
+        ExportProtocol::Ipfix,
+        ExportProtocol::NetFlow9,
+        ExportProtocol::NetFlow5,
+        ExportProtocol::Sflow5,
+    ];
+    for (&number, protocol) in ports.iter().zip(protocols) {
+        let named = ExportName::from_text(&format!("export.{number}")).unwrap();
+        let collectors = vec![([192, 0, 2, number + 1], 4739).into()];
+        let (source, sample) =
+            ((number % 2 == 0).then(|| [192, 0, 2, 1].into()), 1 + u32::from(number));
+        let export = Export { protocol, collectors, source, sample, ..Export::default() };
+        config.exports.insert(named.clone(), export);
+        if let Some(port) = config.ports.get_mut(&name(number)) {
+            let export_out = if number % 2 == 0 { vec![named.clone()] } else { Vec::new() };
+            *port.exported = Exported { export_in: vec![named], export_out };
+        }
+    }
+}
+
 /// A configuration without a fault.
 pub(crate) fn config() -> impl Strategy<Value = Config> {
     let ports: Vec<_> = (0_u8..6).map(|number| proptest::option::of(port(number))).collect();
@@ -431,6 +455,7 @@ pub(crate) fn config() -> impl Strategy<Value = Config> {
             acls(&mut config, &bare);
             policers(&mut config, &bare);
             policers(&mut config, &routed);
+            exports(&mut config, &bare);
             virtual_ports(&mut config, &routed);
             if neighbor {
                 vrfs(&mut config, &bare);

@@ -48,6 +48,7 @@ fn bare(config: &Config) -> Config {
         connections: config.connections.clone(),
         acls: config.acls.clone(),
         policers: config.policers.clone(),
+        exports: config.exports.clone(),
         twins: config.twins.clone(),
         fpm: config.fpm.clone(),
         ..Config::default()
@@ -55,7 +56,8 @@ fn bare(config: &Config) -> Config {
     for (name, port) in config.ports.iter().filter(|(_, port)| !is_made(port)) {
         let (filters, twin) = (port.filters.clone(), port.twin.clone());
         let (policing, made) = (port.policing.clone(), Port::new(port.kind.clone()));
-        bare.ports.insert(name.clone(), Port { filters, twin, policing, ..made });
+        let exported = port.exported.clone();
+        bare.ports.insert(name.clone(), Port { filters, twin, policing, exported, ..made });
     }
     bare
 }

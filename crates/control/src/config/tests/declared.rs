@@ -17,6 +17,7 @@ use super::super::objects::api::Api;
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::Bridge;
 use super::super::objects::connections::Connections;
+use super::super::objects::export::Export;
 use super::super::objects::flows::Flows;
 use super::super::objects::fpm::Fpm;
 use super::super::objects::icmp::Icmp;
@@ -88,7 +89,7 @@ proptest! {
         (lisp, server, site) in (any_declared::<Lisp>(), any_declared::<MapServer>(), any_declared::<LispSite>()),
         (eid, mapping) in (any_declared::<OwnEid>(), any_declared::<Mapping>()),
         (port, bridge, mirror) in (any_declared::<Port>(), any_declared::<Bridge>(), any_declared::<Mirror>()),
-        (nat, connections) in (any_declared::<Nat>(), any_declared::<Connections>()),
+        (nat, connections, export) in (any_declared::<Nat>(), any_declared::<Connections>(), any_declared::<Export>()),
     ) {
         prop_assert!(reads_back(&workers) && reads_back(&memory) && reads_back(&api));
         prop_assert!(reads_back(&arp) && reads_back(&icmp) && reads_back(&twins) && reads_back(&flows));
@@ -97,6 +98,7 @@ proptest! {
         prop_assert!(reads_back(&eid) && reads_back(&mapping));
         prop_assert!(reads_back(&port) && reads_back(&bridge) && reads_back(&mirror), "{port:?}");
         prop_assert!(reads_back(&nat) && reads_back(&connections), "{nat:?}");
+        prop_assert!(reads_back(&export), "{export:?}");
     }
 }
 

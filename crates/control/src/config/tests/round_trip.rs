@@ -49,6 +49,7 @@ fn follow(mut config: Config, changes: &[Change]) -> Config {
             Change::Bridges(delta) => step(&mut config.bridges, delta),
             Change::Stations(delta) => step(&mut config.stations, delta),
             Change::Mirrors(delta) => step(&mut config.mirrors, delta),
+            Change::Exports(delta) => step(&mut config.exports, delta),
             Change::Nats(delta) => step(&mut config.nats, delta),
             Change::Connections(replaced) => config.connections = replaced.new.clone(),
             Change::Policers(delta) => step(&mut config.policers, delta),
@@ -96,7 +97,8 @@ proptest! {
         let port = |change: &Change| matches!(change, Change::Ports(_));
         let removals = &changes[..changes.len() - rest.len()];
         let is_below = |change: &Change| {
-            port(change) || matches!(change, Change::Vrfs(_) | Change::Acls(_) | Change::Policers(_))
+            let is_named = matches!(change, Change::Policers(_) | Change::Exports(_));
+            port(change) || is_named || matches!(change, Change::Vrfs(_) | Change::Acls(_))
         };
         prop_assert!(removals.iter().skip_while(|change| !port(change)).all(is_below));
         prop_assert!(!rest.iter().skip_while(|c| !matches!(c, Change::Routes(_))).any(port));

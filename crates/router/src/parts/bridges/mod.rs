@@ -197,9 +197,20 @@ impl Bridges {
 }
 
 impl Part for Bridges {
-    /// Tunnels have an interface for each remote that a fixed station is behind.
+    /// Tunnels have an interface for each remote that a fixed station is behind; ports know whom
+    /// their bridge tells of packets.
     fn settle(&mut self, core: &mut Core) {
-        core.ports.values_mut().for_each(|port| port.fixed_remotes.clear());
+        for port in core.ports.values_mut() {
+            port.fixed_remotes.clear();
+            port.bridge_exports.clear();
+        }
+        for OpenBridge { config, .. } in self.bridges.values() {
+            for member in config.ports.iter().filter(|_| !config.export.is_empty()) {
+                if let Some(port) = core.ports.get_mut(&member.port) {
+                    port.bridge_exports.clone_from(&config.export);
+                }
+            }
+        }
         for station in self.fixed.values() {
             if let (Some(port), Some(remote)) = (core.ports.get_mut(&station.port), station.remote)
             {
