@@ -49,6 +49,17 @@ until_true is '.[0] | .bridge + " " + (.routers | join(" "))' 'br0 v2' snooping
 vs set Bridge br0 mcast_snooping_enable=false
 until_true is length 0 snooping
 
+# Collectors, as the manual page of ovs-vsctl has them.
+vs -- set Bridge br0 netflow=@nf -- --id=@nf create NetFlow targets='"192.168.0.34:5566"' active-timeout=30
+exported() { is 'map(.name + " " + .protocol + " " + .collectors[0].address + " " + (.ports | map(.port) | join(","))) | join("; ")' "$1" export; }
+until_true exported 'br0.netflow netflow-5 192.168.0.34:5566 br0,v1,v2'
+vs set NetFlow br0 active_timeout=60 'targets="192.168.0.34:5567"' -- --id=@s create sFlow agent=eth1 targets='"192.168.0.34:6343"' header=128 sampling=64 polling=10 -- set Bridge br0 sflow=@s
+until_true is 'map(.name + (.sample | tostring) + " " + (.collectors | map(.address) | join(",")) + " at " + (.ports | length | tostring)) | join(" ")' 'br0.netflow1 192.168.0.34:5567 at 3 br0.sflow64 192.168.0.34:6343 at 3' export
+vs -- set Bridge br0 ipfix=@i -- --id=@i create IPFIX targets='"192.168.0.34:4739"' obs_domain_id=123 obs_point_id=456 cache_active_timeout=60 cache_max_flows=13
+until_true is 'map(.ports | length | tostring) | join(" ")' '3 3 3' export
+vs clear Bridge br0 netflow -- clear Bridge br0 sflow -- clear Bridge br0 ipfix
+until_true is length 0 export
+
 # Everything is started anew, in turn.
 kill $db && wait $db || true
 database

@@ -19,6 +19,10 @@ pub(super) struct Made {
     pub(super) police_out: Objects,
     /// Schedulers of ports.
     pub(super) schedulers: Objects,
+    /// Exporters.
+    pub(super) exports: Objects,
+    /// Exporters that bridges name.
+    pub(super) exported: Objects,
     /// Ports in bridges, as `BRIDGE PORT`.
     pub(super) members: Objects,
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  wanted ─ running = steps, each made whole or not at all: what cannot be made leaves the others
-//!  out:  members, ports (parts first), policers, bridges        in: bridges, ports, members, policers, schedulers
+//!  out:  members, ports (parts first), policers, bridges        in: bridges, ports, members, policers, schedulers, exporters
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +54,7 @@ impl<R: Router> Maker<R> {
         self.put_bridges(wanted, &mut outcome)?;
         self.put_ports(wanted, &mut outcome)?;
         self.treat_ports(wanted, &mut outcome)?;
+        self.put_exports(wanted, &mut outcome)?;
         outcome.running = self.running()?;
         Ok(outcome)
     }
@@ -89,6 +90,8 @@ impl<R: Router> Maker<R> {
             made.ports.retain(|name, _| running.ports.contains_key(name));
             made.members.retain(|member, _| is_member(member));
             made.schedulers.retain(|port, _| running.shaped.contains(port));
+            made.exports.retain(|name, _| running.exports.contains(name));
+            made.exported.retain(|bridge, _| running.bridges.contains_key(bridge));
             for (policed, way) in [(&mut made.police_in, "in"), (&mut made.police_out, "out")] {
                 policed.retain(|port, _| {
                     let is_policed = running.policers.contains(&policer_name(port, way));
@@ -140,7 +143,9 @@ impl<R: Router> Maker<R> {
         }
         for bridge in made.bridges.keys().filter(|name| !wanted.bridges.contains_key(*name)) {
             let command = format!("bridge del {bridge}");
-            self.out(|made| &mut made.bridges, bridge, &[command], outcome)?;
+            if self.out(|made| &mut made.bridges, bridge, &[command], outcome)? {
+                self.keep(|made| drop(made.exported.remove(bridge)))?;
+            }
         }
         outcome.running = self.running()?;
         Ok(())
@@ -216,6 +221,58 @@ impl<R: Router> Maker<R> {
             if let Err(why) = self.put(|made| &mut made.bridges, name, &words, &commands)? {
                 outcome.others.insert(why);
             }
+        }
+        Ok(())
+    }
+
+    /// Exporters, and which bridges name them.
+    fn put_exports(&mut self, wanted: &Wanted, outcome: &mut Outcome) -> Result<(), Broken> {
+        for (name, words) in &wanted.exports {
+            let made = self.kept.state().exports.get(name);
+            let is_there = outcome.running.exports.contains(name);
+            if is_there && made.is_none() {
+                outcome.others.insert(format!("export {name} is the router's own"));
+            }
+            if made == Some(words) || (is_there && made.is_none()) {
+                continue;
+            }
+            // What is set of a list is added to it.
+            let commands = match is_there {
+                true => vec![
+                    format!("export set {name} collectors none"),
+                    format!("export set {name} {words}"),
+                ],
+                false => vec![format!("export add {name} {words}")],
+            };
+            if let Err(why) = self.put(|made| &mut made.exports, name, words, &commands)? {
+                outcome.others.insert(why);
+            }
+        }
+        for (bridge, wanted_bridge) in &wanted.bridges {
+            let made = self.kept.state();
+            let is_made = |name: &&String| made.exports.contains_key(*name);
+            let names: Vec<_> = wanted_bridge.exports.iter().filter(is_made).cloned().collect();
+            let (names, had) = (names.join(" "), made.exported.get(bridge).cloned());
+            let is_so = had.as_ref().map_or(names.is_empty(), |had| *had == names);
+            if is_so || !made.bridges.contains_key(bridge) {
+                continue;
+            }
+            let none = had.map(|_| format!("bridge set {bridge} export none"));
+            let mut commands: Vec<String> = none.into_iter().collect();
+            if names.is_empty() {
+                self.out(|made| &mut made.exported, bridge, &commands, outcome)?;
+                continue;
+            }
+            let each = names.split(' ').map(|name| format!(" export {name}"));
+            commands.push(format!("bridge set {bridge}{}", each.collect::<String>()));
+            if let Err(why) = self.put(|made| &mut made.exported, bridge, &names, &commands)? {
+                outcome.others.insert(why);
+            }
+        }
+        let gone = self.kept.state().exports.clone();
+        for name in gone.keys().filter(|name| !wanted.exports.contains_key(*name)) {
+            let command = format!("export del {name}");
+            self.out(|made| &mut made.exports, name, &[command], outcome)?;
         }
         Ok(())
     }

@@ -11,6 +11,7 @@
 
 mod appctl;
 mod daemon;
+mod exports;
 mod made;
 mod make;
 mod qos;

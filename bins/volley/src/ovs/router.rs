@@ -21,6 +21,8 @@ pub(super) struct Running {
     pub(super) ports: BTreeMap<String, view::Port>,
     /// Policers.
     pub(super) policers: BTreeSet<String>,
+    /// Exporters.
+    pub(super) exports: BTreeSet<String>,
     /// Ports whose packets wait.
     pub(super) shaped: BTreeSet<String>,
     /// Controllers of bridges.
@@ -50,6 +52,7 @@ impl Router for Api {
         let bridges: Vec<view::Bridge> = self.0.view("/v1/bridges")?;
         let ports: Vec<view::Port> = self.0.view("/v1/ports")?;
         let policers: Vec<view::Policer> = self.0.view("/v1/policers")?;
+        let exports: Vec<view::Export> = self.0.view("/v1/exports")?;
         let shaped: Vec<view::Qos> = self.0.view("/v1/qos")?;
         let members = |bridge: view::Bridge| {
             (bridge.name, bridge.ports.into_iter().map(|port| port.port).collect())
@@ -58,6 +61,7 @@ impl Router for Api {
             bridges: bridges.into_iter().map(members).collect(),
             ports: ports.into_iter().map(|port| (port.name.clone(), port)).collect(),
             policers: policers.into_iter().map(|it| it.name).collect(),
+            exports: exports.into_iter().map(|it| it.name).collect(),
             shaped: shaped.into_iter().map(|it| it.port).collect(),
             controllers: self.0.view("/v1/controllers")?,
         })

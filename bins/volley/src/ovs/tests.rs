@@ -85,6 +85,9 @@ impl Router for Told {
                 ["policer", "add", name, ..] => assert!(running.policers.insert(name.into())),
                 ["policer", "set", name, ..] => assert!(running.policers.contains(name)),
                 ["policer", "del", name] => assert!(running.policers.remove(name)),
+                ["export", "add", name, ..] => assert!(running.exports.insert(name.into())),
+                ["export", "set", name, ..] => assert!(running.exports.contains(name)),
+                ["export", "del", name] => assert!(running.exports.remove(name)),
                 ["qos", "set", name, ..] => drop(running.shaped.insert(name.into())),
                 ["qos", "class", name, ..] => assert!(running.shaped.contains(name)),
                 ["qos", "del", name] => assert!(running.shaped.remove(name)),
@@ -229,6 +232,71 @@ fn what_is_refused_leaves_the_others_and_is_tried_again() {
     assert_eq!(outcome.faults.len(), 1);
     router.0.borrow_mut().is_gone = true;
     assert!(matches!(maker.make(&asked(&rows)), Err(Broken(_))));
+}
+
+#[test]
+fn collectors_are_told_as_the_bridge_says() {
+    let router = Told::default();
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let mut all = rows(&[plain("veth1"), ("veth2", json!({ "tag": 10 }), json!({}))]);
+    let mut set = |all: &mut Rows, bridge: Value, tables: Value| {
+        let ports = json!(["set", [["uuid", "p-veth1"], ["uuid", "p-veth2"]]]);
+        let mut row = json!({ "name": "br0", "ports": ports });
+        for (key, value) in bridge.as_object().unwrap() {
+            row[key] = value.clone();
+        }
+        all.update(&json!({ "Bridge": { BRIDGE: { "new": row } } })).unwrap();
+        all.update(&tables).unwrap();
+        router.0.borrow_mut().told.clear();
+        let outcome = maker.make(&asked(all)).unwrap();
+        let told = std::mem::take(&mut router.0.borrow_mut().told);
+        let told = told.into_iter().filter(|command| command.contains("export"));
+        (told.collect::<Vec<_>>(), outcome.others)
+    };
+    let uuid = |name: &str| json!(["uuid", name]);
+    let named = json!({ "netflow": uuid("n"), "sflow": uuid("s"), "ipfix": uuid("i") });
+    let two = json!(["set", ["10.0.0.9:9995", "[::1]:7"]]);
+    let netflow = json!({ "targets": two, "engine_type": 1, "engine_id": 2, "active_timeout": 30 });
+    let sflow = json!({ "targets": "10.0.0.9", "sampling": 64, "agent": "eth0" });
+    let ipfix = json!({ "targets": "10.0.0.9:4739", "obs_domain_id": 123, "cache_max_flows": 9 });
+    let tables = |netflow: &Value| {
+        json!({ "NetFlow": { "n": { "new": netflow } }, "sFlow": { "s": { "new": sflow } },
+            "IPFIX": { "i": { "new": ipfix } } })
+    };
+    let (told, others) = set(&mut all, named.clone(), tables(&netflow));
+    let wanted = [
+        "export add br0.ipfix protocol ipfix collectors 10.0.0.9:4739 sample 400 domain 123 \
+         active 1s idle 1s cache 64",
+        "export add br0.netflow protocol netflow-5 collectors 10.0.0.9:9995 collectors [::1]:7 sample 1 \
+         domain 258 active 30s",
+        "export add br0.sflow protocol sflow-5 collectors 10.0.0.9:6343 sample 64 header 128 \
+         counters 30s agent none",
+        "bridge set br0 export br0.ipfix export br0.netflow export br0.sflow",
+        "bridge set br0.10 export br0.ipfix export br0.netflow export br0.sflow",
+    ];
+    assert_eq!((told, others.len()), (wanted.map(str::to_owned).to_vec(), 0));
+    assert_eq!(set(&mut all, named.clone(), json!({})).0, Vec::<String>::new());
+    let other = json!({ "targets": "10.0.0.8:1" });
+    let (told, _) = set(&mut all, named.clone(), tables(&other));
+    let set_anew = [
+        "export set br0.netflow collectors none",
+        "export set br0.netflow protocol netflow-5 collectors 10.0.0.8:1 sample 1 domain 0 \
+         active 600s",
+    ];
+    assert_eq!(told, set_anew);
+    // One that is wrong is said, and is no more; so with what the bridge names no more.
+    let wrong = json!({ "targets": "10.0.0.9" });
+    let (told, others) = set(&mut all, named, tables(&wrong));
+    let why = "br0: netflow: target `10.0.0.9` is no IP address with a port";
+    assert!(others.contains(why), "{others:?}");
+    let left = |bridge: &str| format!("bridge set {bridge} export br0.ipfix export br0.sflow");
+    let none = |bridge: &str| format!("bridge set {bridge} export none");
+    let fewer = [none("br0"), left("br0"), none("br0.10"), left("br0.10")];
+    assert_eq!((&told[..4], &told[4..]), (&fewer[..], &["export del br0.netflow".to_owned()][..]));
+    let (told, _) = set(&mut all, json!({}), json!({}));
+    let gone = ["bridge set br0 export none", "bridge set br0.10 export none"];
+    assert_eq!(told[..2], gone.map(str::to_owned));
+    assert_eq!(told[2..], ["export del br0.ipfix", "export del br0.sflow"].map(str::to_owned));
 }
 
 #[test]

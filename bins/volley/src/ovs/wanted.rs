@@ -11,6 +11,7 @@ use control::config::objects::bridge_controller::Target;
 use control::config::objects::port::PortName;
 use ovsdb::{Atom, Row, Rows};
 
+use super::exports::exports;
 use super::qos::{self, Treatment};
 use super::vlans::{self, Vlans};
 
@@ -32,6 +33,8 @@ pub(super) struct WantedBridge {
     pub(super) snooping: String,
     /// What they say of each controller.
     pub(super) controllers: Vec<String>,
+    /// Who is told of what its ports receive.
+    pub(super) exports: Vec<String>,
     /// Its ports, with what `bridge join` says behind their names.
     pub(super) members: BTreeMap<String, String>,
 }
@@ -56,6 +59,8 @@ pub(super) struct WantedPort {
 pub(super) struct Wanted {
     pub(super) bridges: BTreeMap<String, WantedBridge>,
     pub(super) ports: BTreeMap<String, WantedPort>,
+    /// Exporters, with what `export add` says behind their names.
+    pub(super) exports: BTreeMap<String, String>,
     /// The numbers of interfaces, by their rows.
     pub(super) numbers: BTreeMap<String, u16>,
     /// Which port of the router's an interface is.
@@ -117,6 +122,10 @@ impl Wanted {
             }
         }
         made.controllers.sort();
+        let (exports, wrong) = exports(rows, name, bridge);
+        made.exports = exports.keys().cloned().collect();
+        self.exports.extend(exports);
+        self.others.extend(wrong);
         self.datapaths.insert(uuid.to_owned(), datapath);
 
         // Those with a number first keep it.
@@ -243,6 +252,7 @@ impl Wanted {
                     of: made.of.clone(),
                     settings: made.snooping.trim_start().to_owned(),
                     snooping: made.snooping.clone(),
+                    exports: made.exports.clone(),
                     members,
                     ..WantedBridge::default()
                 },
