@@ -163,8 +163,8 @@ impl Object for Exports {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::config::{Source, edit, parse, render};
+    use crate::config::render;
+    use crate::config::tests::{read, run};
 
     const TOLD: &str = r#"[export.flows]
 protocol   = "netflow-9"
@@ -179,10 +179,6 @@ export_in  = ["flows"]
 export_out = ["flows"]
 "#;
 
-    fn read(text: &str) -> Result<Config, String> {
-        parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
-    }
-
     #[test]
     fn what_is_written_is_what_was_read() {
         assert_eq!(render(&read(TOLD).unwrap()), TOLD);
@@ -192,11 +188,7 @@ export_out = ["flows"]
     fn commands_make_exporters_name_them_and_take_them_away() {
         let mut config = read("[port.p1]\nkind = \"memory\"\n").unwrap();
         let empty = config.clone();
-        let mut run = |command: &str| {
-            let edited = edit(&config, &Source::new("test", command), &Host::any());
-            config = edited.map_err(|error| error.to_string())?;
-            Ok::<_, String>(config.clone())
-        };
+        let mut run = |command: &str| run(&mut config, command);
         run("export add flows protocol netflow-9 to 192.0.2.9:9995 to [2001:db8::9]:9995 \
              sample 100 domain 7 idle 5s")
         .unwrap();

@@ -47,11 +47,8 @@ fn is_plain(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Change, Source, edit, parse};
-
-    fn read(text: &str) -> Result<Config, String> {
-        parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
-    }
+    use crate::config::tests::read;
+    use crate::config::{Change, Source, edit};
 
     #[test]
     fn folders_have_whole_paths() {

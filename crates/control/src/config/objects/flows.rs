@@ -117,11 +117,8 @@ fn first_twice<T: Copy + PartialEq>(list: &[T]) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Source, edit, parse, render};
-
-    fn read(text: &str) -> Result<Config, String> {
-        parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
-    }
+    use crate::config::tests::read;
+    use crate::config::{Source, edit, render};
 
     #[test]
     fn the_usual_fields_need_not_be_said() {

@@ -143,11 +143,8 @@ impl Object for Fpm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Source, parse, render};
-
-    fn read(text: &str) -> Result<Config, String> {
-        parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
-    }
+    use crate::config::render;
+    use crate::config::tests::read;
 
     #[test]
     fn nobody_listens_unless_asked_to() {

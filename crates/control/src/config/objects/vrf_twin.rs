@@ -59,11 +59,8 @@ impl VrfTwin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{Host, Source, edit, parse, render};
-
-    fn read(text: &str) -> Result<Config, String> {
-        parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
-    }
+    use crate::config::tests::read;
+    use crate::config::{Host, Source, edit, render};
 
     fn twin(config: &Config) -> Option<VrfTwin> {
         config.vrfs.iter().next().unwrap().1.twin.as_deref().cloned()

@@ -11,7 +11,10 @@ mod recursive;
 mod round_trip;
 pub(crate) mod schema;
 mod switching;
+mod typed;
 mod vrfs;
+
+pub(crate) use typed::{read, run};
 
 use super::*;
 

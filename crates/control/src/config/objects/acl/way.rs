@@ -88,14 +88,11 @@ impl Rule {
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Host, Source, edit, parse, render};
+    use crate::config::tests::read;
+    use crate::config::{Host, Source, edit, render};
 
     const PORTS: &str = "[vrf.red]\n[port.p0]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\"]\n\
                          policy = \"ways\"\n[acl.ways]\ndefault = \"permit\"\n";
-
-    fn read(text: &str) -> Result<crate::config::Config, String> {
-        parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
-    }
 
     fn with(rule: &str) -> Result<crate::config::Config, String> {
         read(&format!("{PORTS}[[acl.ways.rule]]\n{rule}\n"))

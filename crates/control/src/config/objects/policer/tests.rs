@@ -1,6 +1,7 @@
 //! Policers as files and commands have them.
 
-use crate::config::{Config, Host, Source, edit, parse, render};
+use crate::config::render;
+use crate::config::tests::{read, run};
 
 const TWO: &str = r#"[policer.gold]
 rate         = "10mbit"
@@ -20,10 +21,6 @@ mark_dscp  = "ef"
 mark_pcp   = 5
 "#;
 
-fn read(text: &str) -> Result<Config, String> {
-    parse(&Source::new("test", text), &Host::any()).map_err(|error| error.to_string())
-}
-
 #[test]
 fn what_is_written_is_what_was_read() {
     assert_eq!(render(&read(TWO).unwrap()), TWO);
@@ -33,11 +30,7 @@ fn what_is_written_is_what_was_read() {
 fn commands_make_policers_name_them_and_take_them_away() {
     let mut config = read("[port.p1]\nkind = \"memory\"\n").unwrap();
     let empty = config.clone();
-    let mut run = |command: &str| {
-        let edited = edit(&config, &Source::new("test", command), &Host::any());
-        config = edited.map_err(|error| error.to_string())?;
-        Ok::<_, String>(config.clone())
-    };
+    let mut run = |command: &str| run(&mut config, command);
     let two = "policer add gold rate 10mbit burst 64kb peak_rate 20mbit peak_burst 128kb colour_aware true \
                conform \"dscp af11\" exceed \"dscp af12 pcp 1\" violate \"dscp af13\"";
     run(two).unwrap();
