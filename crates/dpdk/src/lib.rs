@@ -68,6 +68,7 @@ mod stale;
 mod stats;
 mod sync;
 mod thread;
+mod xdp_queues;
 mod xdp_sockets;
 
 pub use eal::{Eal, EalFacts, EalOptions, IovaMode};

@@ -91,6 +91,22 @@ fn over_a_veth(spec: PortSpec) {
     }
 }
 
+/// The kernel lets go of a queue in a thread of its own, after its socket was closed: whoever opens
+/// it at once finds it free all the same.
+#[test]
+fn a_queue_that_was_closed_is_free_at_once() {
+    let rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    let spec = PortSpec::AfXdp(AfXdp { device: "v0".into(), first_queue: 0, force_copy: false });
+    for _ in 0..20 {
+        drop(rig.open(&spec));
+    }
+    assert!(rig.nothing_leaked());
+}
+
 #[test]
 fn a_tap_is_a_device_of_the_kernel_and_goes_with_its_port() {
     let mut rig = rig();

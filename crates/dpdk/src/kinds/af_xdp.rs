@@ -10,6 +10,7 @@ use crate::eth_dev::EthDev;
 use crate::kind::{Attendant, Kind};
 use crate::linux::LinuxDevice;
 use crate::privilege::Right;
+use crate::xdp_queues;
 use crate::xdp_sockets::{self, XdpSocket};
 use crate::{DpdkPool, Error};
 use packet::Wakes;
@@ -71,6 +72,8 @@ impl Kind for AfXdp {
 
     fn attendant(&self) -> Box<dyn Attendant> {
         Box::new(Sockets {
+            device: self.device.clone(),
+            first_queue: self.first_queue,
             others: xdp_sockets::all(),
             held: Vec::new(),
             objects_of_others: bpf_objects::all(),
@@ -88,6 +91,8 @@ impl fmt::Display for AfXdp {
 
 /// The sockets of an open port.
 struct Sockets {
+    device: String,
+    first_queue: u16,
     /// Those that were there before.
     others: HashSet<RawFd>,
     held: Vec<XdpSocket>,
@@ -115,6 +120,7 @@ impl Attendant for Sockets {
     }
 
     fn closed(&mut self, pool: &DpdkPool) {
+        let queues = self.first_queue..self.first_queue + self.held.len() as u16;
         for socket in self.held.drain(..) {
             socket.recover(pool);
         }
@@ -124,5 +130,6 @@ impl Attendant for Sockets {
             self.objects.extend(new.filter(|object| !before.contains(object)));
         }
         bpf_objects::close(core::mem::take(&mut self.objects));
+        queues.for_each(|queue| xdp_queues::until_free(&self.device, queue));
     }
 }
