@@ -82,6 +82,8 @@ const FIRST_PACKET: Duration = Duration::from_secs(20);
 /// Longest wait for a link, and how often a device is started for one.
 const LINK_PATIENCE: Duration = Duration::from_secs(6);
 const STARTS: u32 = 4;
+/// How long a process that answers no more may take to be gone: the kernel takes its memory first.
+const DYING: Duration = Duration::from_millis(300);
 /// Patience with a device that runs under another program, in multiples of the usual.
 const SLOWER: u32 = 8;
 /// Rate at which the first packet is looked for: anything carries it.
@@ -278,8 +280,20 @@ impl<'a> Rig<'a> {
         Ok(good == SETTLED_AFTER)
     }
 
-    /// Carries out a trial.
-    pub fn measure(
+    /// Carries out a trial. What a device does not answer that has died meanwhile is its death.
+    pub fn measure(&mut self, load: &Load, trial: Trial, both: bool) -> Result<Measured, Error> {
+        let measured = self.try_measure(load, trial, both);
+        if let Err(Error::Command { .. }) = measured {
+            let asked = Instant::now();
+            while asked.elapsed() < DYING {
+                self.place.alive()?;
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        measured
+    }
+
+    fn try_measure(
         &mut self,
         load: &Load,
         mut trial: Trial,
