@@ -8,6 +8,7 @@
 //! disk that is full.
 
 mod budget;
+mod ceilings;
 mod earlier;
 mod files;
 mod streams;
@@ -18,6 +19,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use budget::Known;
+pub(crate) use ceilings::Ceilings;
+use ceilings::mean_bytes;
 use earlier::Earlier;
 use lab_record::axes::{Axis, Entries, Flows, FrameBytes, LoadPercent, Workers};
 use lab_record::{
@@ -87,11 +90,6 @@ struct Group {
     wish: Wish,
     cases: Vec<Case>,
 }
-
-/// The most that the lab itself can do with frames of each mean size: the same for all that is held
-/// against it.
-#[derive(Default)]
-pub(crate) struct Ceilings(Vec<(u16, f64)>);
 
 struct Running<'a> {
     campaign: &'a Campaign<'a>,
@@ -573,29 +571,4 @@ impl Running<'_> {
         }
         Ok(())
     }
-}
-
-impl Ceilings {
-    fn of_earlier(results: &Results) -> Self {
-        Self(results.ceilings.iter().map(|it| (it.frame_bytes, it.pps)).collect())
-    }
-
-    fn find(&self, sizes: &Imix) -> Option<f64> {
-        let frame_bytes = mean_bytes(sizes);
-        self.0.iter().find(|&&(known, _)| known == frame_bytes).map(|&(_, pps)| pps)
-    }
-
-    /// As [`Campaign::ceiling_pps`], measured the first time.
-    pub(crate) fn of(&mut self, campaign: &Campaign<'_>, sizes: &Imix) -> Result<f64, Error> {
-        if let Some(known_pps) = self.find(sizes) {
-            return Ok(known_pps);
-        }
-        let found_pps = campaign.ceiling_pps(sizes)?;
-        self.0.push((mean_bytes(sizes), found_pps));
-        Ok(found_pps)
-    }
-}
-
-fn mean_bytes(sizes: &Imix) -> u16 {
-    sizes.mean_bytes().round() as u16
 }

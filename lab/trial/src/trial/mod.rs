@@ -12,6 +12,7 @@
 //! process is killed by the kernel when the lab ends, however it ends.
 
 mod away;
+mod bench;
 pub mod cost;
 pub(crate) mod in_turn;
 pub mod rig;

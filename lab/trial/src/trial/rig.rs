@@ -5,7 +5,6 @@
 //!                                                                 └ sent = received + every drop
 //! ```
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use lab_record::{
@@ -13,69 +12,23 @@ use lab_record::{
     Trial, TrialRecord,
 };
 use lab_search::stats::verdict::{device_stalled, of_trial, order_unknown};
-use lab_traffic::clock::Clock;
-use lab_traffic::ports::{self, Ports};
+use lab_traffic::ports;
 use lab_traffic::result::Gone;
 use lab_traffic::{End, Plan, Rate, Side, Stream, StreamResult, TrafficResult, drive};
 
+use crate::Error;
 use crate::dut::device::{Device, Job, kernel_counters};
 use crate::host::clock::{self, HostClock};
-use crate::link::cards::Cards;
 use crate::link::{self, DEVICE_DEVICES, LAB_DEVICES, LinkKind, Needs};
 use crate::load::added::LiveChange;
 use crate::load::frames::Load;
 use crate::place::{Place, output};
-use crate::testbed::Reached;
 use crate::trial::wish::refuse_what_it_does_not_speak;
 use crate::trial::{away, spikes};
 use crate::watch::device_time::DeviceTime;
-use crate::{Error, dut};
 
+pub use crate::trial::bench::Bench;
 pub use crate::trial::wish::Wish;
-
-/// What all rigs of a campaign share.
-#[derive(Clone)]
-pub struct Bench<'a> {
-    /// The time.
-    pub clock: &'a Clock,
-    /// The ports that DPDK opens for the lab.
-    pub ports: &'a Ports,
-    /// Kind of the links.
-    pub link: LinkKind,
-    /// The cards that they are, where they are cards.
-    pub cards: Option<Cards>,
-    /// Cores that devices get, as `taskset` writes them.
-    pub cores: String,
-    /// Where devices keep their files.
-    pub folder: PathBuf,
-    /// The test bed whose devices they are, where they are not this host's.
-    pub bed: Option<&'a Reached>,
-    /// Asked now and then whether to go on.
-    pub go_on: &'a dyn Fn() -> bool,
-}
-
-impl Bench<'_> {
-    /// The device of a name: this host's, or the test bed's.
-    pub(crate) fn device(&self, name: &str) -> Result<Box<dyn Device>, Error> {
-        self.bed.map_or_else(|| dut::named(name), |bed| bed.device(name))
-    }
-
-    /// The same for a device beside another one.
-    pub(crate) fn beside(&self) -> Self {
-        let mut name = self.folder.file_name().unwrap_or_default().to_owned();
-        name.push("-beside");
-        Self { folder: self.folder.with_file_name(name), ..self.clone() }
-    }
-
-    /// Whether two devices can be there at a time, each of which rests while the other works.
-    pub(crate) fn bears_both(&self, names: [&str; 2]) -> Result<bool, Error> {
-        let mut rest = self.bed.is_none() && self.link.is_shared_memory();
-        for name in names {
-            rest = rest && self.device(name)?.rests();
-        }
-        Ok(rest)
-    }
-}
 
 /// Longest wait for the first packet.
 const FIRST_PACKET: Duration = Duration::from_secs(20);
