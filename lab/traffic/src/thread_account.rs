@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! /proc/PID/task/TID/schedstat   ran  waited  turns                          a microsecond to read
-//! /proc/PID/task/TID/sched       exec_start  sum_exec_runtime  voluntary     ten
+//! /proc/PID/task/TID/sched       exec_start  sum_exec_runtime  switches      ten
 //! ```
 //! What a thread ran is brought up to date at each tick alone, 4 ms late; but `exec_start` says as
 //! of when, so that from one look to the next its steps, less those of the sum, are the time
@@ -38,6 +38,9 @@ pub struct Spent {
     pub ran_ns: u64,
     /// Times that it gave its core away itself: to sleep, or because it was stopped.
     pub gave_away: u64,
+    /// Times that it was taken off its core, those among them: as many as it was given one, where
+    /// it has none now.
+    pub taken_off: u64,
 }
 
 impl ThreadAccount {
@@ -99,6 +102,7 @@ fn spent(text: &str) -> Option<Spent> {
         as_of_ns: ns("se.exec_start")?,
         ran_ns: ns("se.sum_exec_runtime")?,
         gave_away: field("nr_voluntary_switches")?.parse().ok()?,
+        taken_off: field("nr_switches")?.parse().ok()?,
     })
 }
 
@@ -129,10 +133,13 @@ mod tests {
         let text = "x (7, #threads: 1)\n----\nse.exec_start              :   1893774.333081\n\
                     se.vruntime : 1.0\nse.sum_exec_runtime     :   12.5\nnr_switches : 9\n\
                     nr_voluntary_switches       :      7\n";
-        let told = Spent { as_of_ns: 1_893_774_333_081, ran_ns: 12_500_000, gave_away: 7 };
+        let told =
+            Spent { as_of_ns: 1_893_774_333_081, ran_ns: 12_500_000, gave_away: 7, taken_off: 9 };
         assert_eq!(spent(text), Some(told));
-        for name in ["se.exec_start", "se.sum_exec_runtime", "nr_voluntary_switches"] {
-            assert_eq!(spent(&text.replace(name, "other")), None, "{name}");
+        let names =
+            ["se.exec_start", "se.sum_exec_runtime", "nr_switches", "nr_voluntary_switches"];
+        for name in names {
+            assert_eq!(spent(&text.replace(&format!("\n{name}"), "\nother")), None, "{name}");
         }
         assert_eq!(spent(&text.replace("12.5", "99999999999999999999.0")), None);
     }

@@ -27,10 +27,20 @@ pub(crate) struct DeviceTime {
 
 struct Thread {
     account: ThreadAccount,
-    turns: Turns,
-    spent: Spent,
+    /// When the trial began, and now.
+    first: Seen,
+    seen: Seen,
     gone: Vec<Gone>,
     slept_ns: u64,
+}
+
+/// A thread's account at a look.
+#[derive(Clone, Copy)]
+struct Seen {
+    turns: Turns,
+    spent: Spent,
+    /// Gave its core away and had none since: what it misses shows at a later look.
+    away: bool,
 }
 
 impl DeviceTime {
@@ -39,7 +49,8 @@ impl DeviceTime {
         let accounts = processes.iter().flat_map(|&id| ThreadAccount::all_of(id));
         let thread = |account: ThreadAccount| {
             let (turns, spent) = account.turns().zip(account.spent())?;
-            Some(Thread { account, turns, spent, gone: Vec::new(), slept_ns: 0 })
+            let seen = Seen { turns, spent, away: false };
+            Some(Thread { account, first: seen, seen, gone: Vec::new(), slept_ns: 0 })
         };
         Self { threads: accounts.filter_map(thread).collect(), ..Self::default() }
     }
@@ -49,6 +60,7 @@ impl DeviceTime {
         (self.began_ns, self.looked_ns) = (at_ns, at_ns);
         for thread in &mut self.threads {
             thread.look(at_ns, at_ns);
+            thread.first = thread.seen;
             thread.gone.clear();
             thread.slept_ns = 0;
         }
@@ -66,6 +78,9 @@ impl DeviceTime {
     /// looked at that poll.
     pub(crate) fn end(&mut self, at_ns: u64) -> Vec<Gone> {
         self.look(at_ns);
+        for thread in &mut self.threads {
+            thread.slept_ns += thread.sleeps_since(at_ns - self.began_ns);
+        }
         let most_ns = (SLEEPS * (at_ns - self.began_ns) as f64) as u64;
         // What is too short to have an opinion is asked again.
         self.threads.retain(|thread| thread.slept_ns <= most_ns.max(20 * SHORTEST_NS));
@@ -78,25 +93,40 @@ impl Thread {
     fn look(&mut self, from_ns: u64, at_ns: u64) {
         let Some(turns) = self.account.turns() else { return };
         // Who was given no core since had one all of the time, or has none yet.
-        if turns.turns == self.turns.turns {
+        if turns.turns == self.seen.turns.turns {
             return;
         }
         let Some(spent) = self.account.spent() else { return };
-        let [slept, waited] = accounts((self.turns, self.spent), (turns, spent));
+        let now = self.seen.then(turns, spent);
+        let [slept, waited] = self.seen.until(now);
         self.slept_ns += if slept.slept { slept.missing_ns } else { 0 };
         self.gone.extend([slept, waited].into_iter().filter_map(|it| gone(it, from_ns, at_ns)));
-        (self.turns, self.spent) = (turns, spent);
+        self.seen = now;
+    }
+
+    /// How long it has been asleep where it sleeps now, which no look has told yet.
+    fn sleeps_since(&self, trial_ns: u64) -> u64 {
+        let told_ns = self.seen.spent.as_of_ns.saturating_sub(self.first.spent.as_of_ns);
+        if self.seen.away { trial_ns.saturating_sub(told_ns) } else { 0 }
     }
 }
 
-/// What became of the time from one look to another: what was missing, and what it waited.
-fn accounts(before: (Turns, Spent), now: (Turns, Spent)) -> [Account; 2] {
-    let waited_ns = now.0.waited_ns.saturating_sub(before.0.waited_ns);
-    let passed_ns = now.1.as_of_ns.saturating_sub(before.1.as_of_ns);
-    let ran_ns = now.1.ran_ns.saturating_sub(before.1.ran_ns);
-    let missing_ns = passed_ns.saturating_sub(ran_ns + waited_ns);
-    let slept = now.1.gave_away > before.1.gave_away;
-    [Account { missing_ns, waited_ns: 0, slept }, Account { missing_ns: 0, waited_ns, slept }]
+impl Seen {
+    /// The next look.
+    fn then(self, turns: Turns, spent: Spent) -> Self {
+        let gave_away = spent.gave_away > self.spent.gave_away;
+        Self { turns, spent, away: gave_away && spent.taken_off >= turns.turns }
+    }
+
+    /// What became of the time until another look: what was missing, and what it waited.
+    fn until(self, now: Self) -> [Account; 2] {
+        let waited_ns = now.turns.waited_ns.saturating_sub(self.turns.waited_ns);
+        let passed_ns = now.spent.as_of_ns.saturating_sub(self.spent.as_of_ns);
+        let ran_ns = now.spent.ran_ns.saturating_sub(self.spent.ran_ns);
+        let missing_ns = passed_ns.saturating_sub(ran_ns + waited_ns);
+        let slept = self.away || now.spent.gave_away > self.spent.gave_away;
+        [Account { missing_ns, waited_ns: 0, slept }, Account { missing_ns: 0, waited_ns, slept }]
+    }
 }
 
 /// Somewhere between two looks: in the middle it is wrong by the least.
@@ -117,15 +147,17 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn seen(as_of_ms: u64, ran_ms: u64, waited_ms: u64, gave_away: u64) -> (Turns, Spent) {
+    fn seen(as_of_ms: u64, ran_ms: u64, waited_ms: u64, gave_away: u64) -> Seen {
         let turns = Turns { waited_ns: waited_ms * MS, turns: as_of_ms };
-        (turns, Spent { as_of_ns: as_of_ms * MS, ran_ns: ran_ms * MS, gave_away })
+        let (as_of_ns, ran_ns) = (as_of_ms * MS, ran_ms * MS);
+        let spent = Spent { as_of_ns, ran_ns, gave_away, taken_off: as_of_ms - 1 };
+        Seen { turns, spent, away: false }
     }
 
     #[test]
     fn who_has_no_core_waits_for_one_or_has_given_it_away() {
         let of = |now| {
-            let accounts = accounts(seen(100, 50, 10, 3), now);
+            let accounts = seen(100, 50, 10, 3).until(now);
             accounts.map(|it| gone(it, 200 * MS, 205 * MS).map(|it| (it.who, it.length_ns / MS)))
         };
         let (device, host) = (Some(Who::Device), Some(Who::Host));
@@ -134,6 +166,21 @@ mod tests {
         assert_eq!(of(seen(105, 52, 11, 4)), [Some((device, 2)), Some((host, 1))]);
         assert_eq!(of(seen(105, 53, 10, 3)), [Some((host, 2)), None], "nobody knows who");
         assert_eq!(of(seen(105, 55, 10, 9)), [None, None]);
+    }
+
+    #[test]
+    fn of_who_is_stopped_at_a_look_the_next_look_tells() {
+        let (before, mut stopped) = (seen(100, 50, 10, 3), seen(103, 53, 10, 4));
+        // Has a core again, and had none for 3 of 4 ms; gave it away before the last look.
+        let back = seen(107, 54, 10, 4);
+        let told = |last: Seen| {
+            let last = before.then(last.turns, last.spent);
+            assert!(before.until(last).into_iter().all(|it| gone(it, 0, 5 * MS).is_none()));
+            gone(last.until(back)[0], 5 * MS, 10 * MS).map(|it| (it.who, it.length_ns / MS))
+        };
+        assert_eq!(told(stopped), Some((Some(Who::Host), 3)), "had one at the look");
+        stopped.spent.taken_off = stopped.turns.turns;
+        assert_eq!(told(stopped), Some((Some(Who::Device), 3)));
     }
 
     #[test]
