@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &SelfTest) -> Result<(), Failure> {
     for (done, link) in links.into_iter().enumerate() {
         line.tell_parts(done, all, link.name());
         let folder = std::env::temp_dir().join(format!("volley-lab-{}", std::process::id()));
-        let found = self_test::measure(&clock, &ports, link, frame_bytes, &folder);
+        let found =
+            self_test::measure(&clock, &ports, (link, frame_bytes), self_test::ROUND_S, &folder);
         let _ = std::fs::remove_dir_all(&folder);
         line.finish();
         match found {
