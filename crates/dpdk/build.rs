@@ -94,7 +94,7 @@ fn refuse(error: &pkg_config::Error) -> ExitCode {
 
 fn compile_shim(library: &pkg_config::Library) {
     let mut build = cc::Build::new();
-    build.file("shim/shim.c").includes(&library.include_paths).opt_level(3);
+    build.files(["shim/shim.c", "shim/taken.c"]).includes(&library.include_paths).opt_level(3);
     // DPDK headers expect their configuration in front of everything.
     build.flag("-include").flag("rte_config.h");
     if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch == "x86_64") {

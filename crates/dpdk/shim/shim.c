@@ -198,7 +198,7 @@ struct rte_mempool *volley_pool_create(const char *name, unsigned int count, uns
 
 	if (pool == NULL)
 		return NULL;
-	error = rte_mempool_set_ops_byname(pool, rte_mbuf_best_mempool_ops(), NULL);
+	error = volley_pool_set_ops(pool);
 	if (error == 0) {
 		rte_pktmbuf_pool_init(pool, &facts);
 		error = side_by_side ? populate_in_one(pool) : rte_mempool_populate_default(pool);

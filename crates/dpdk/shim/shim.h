@@ -76,6 +76,9 @@ struct rte_mempool *volley_pool_create(const char *name, unsigned int count, uns
 int volley_pool_alloc(struct rte_mempool *pool, struct rte_mbuf **out, unsigned int count);
 uintptr_t volley_pool_xdp_origin(struct rte_mempool *pool);
 int volley_pool_has(struct rte_mempool *pool, const void *mbuf);
+int volley_pool_set_ops(struct rte_mempool *pool);
+void volley_pool_watch(struct rte_mempool *pool);
+unsigned int volley_pool_unwatch(struct rte_mempool *pool);
 void volley_pool_facts(struct rte_mempool *pool, uint32_t *total, uint64_t *memory_bytes);
 
 uint16_t volley_rx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **out, uint16_t count);

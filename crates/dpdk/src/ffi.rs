@@ -104,6 +104,8 @@ unsafe extern "C" {
     pub(crate) fn volley_pool_xdp_origin(pool: *mut Mempool) -> usize;
     pub(crate) fn volley_pool_has(pool: *mut Mempool, mbuf: *const Mbuf) -> c_int;
     pub(crate) fn volley_pool_facts(pool: *mut Mempool, total: *mut u32, memory_bytes: *mut u64);
+    pub(crate) fn volley_pool_watch(pool: *mut Mempool);
+    pub(crate) fn volley_pool_unwatch(pool: *mut Mempool) -> c_uint;
     pub(crate) fn volley_rx_burst(port: u16, queue: u16, out: *mut *mut Mbuf, count: u16) -> u16;
     pub(crate) fn volley_tx_burst(
         port: u16,

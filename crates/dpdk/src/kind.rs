@@ -89,6 +89,11 @@ pub(crate) trait Kind: fmt::Display {
         false
     }
 
+    /// Its driver keeps buffers that it took for a port which it then failed to open.
+    fn forgets_buffers(&self) -> bool {
+        false
+    }
+
     /// What goes with a port that is about to be opened.
     fn attendant(&self) -> Box<dyn Attendant> {
         Box::new(Nobody)

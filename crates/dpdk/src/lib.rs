@@ -12,7 +12,7 @@
 //!  receive_times  when a port received each packet
 //!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum: and how we live with it; large_pool: room for what it has not cut
-//!  xdp_sockets, bpf_objects: what af_xdp forgets
+//!  xdp_sockets, bpf_objects, taken: what af_xdp forgets
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
 //! All of DPDK that a worker touches is a pool's cache and a queue's burst: one call a burst. All
@@ -20,8 +20,8 @@
 //!
 //! What the drivers of DPDK 22.11 get wrong, and is put right here:
 //! - memif believes what its peer writes, and more: ports of that kind have a driver of ours;
-//! - af_xdp keeps its socket and its buffers when closed (`xdp_sockets`), its program and its map
-//!   (`bpf_objects`), and takes half of a pool
+//! - af_xdp keeps its buffers when it fails to open (`taken`), its socket and its buffers when
+//!   closed (`xdp_sockets`), its program and its map (`bpf_objects`), and takes half of a pool
 //!   whose buffers lie on a page each (`volley_pool_create` in the shim);
 //! - af_packet says nothing of missing checksums and of frames cut off, nor of times and types of
 //!   tags, receives what the kernel sends, and copies a packet at a time: ports of that kind have a
@@ -67,6 +67,7 @@ mod receive_times;
 mod stale;
 mod stats;
 mod sync;
+mod taken;
 mod thread;
 mod xdp_queues;
 mod xdp_sockets;

@@ -16,6 +16,7 @@ use crate::privilege::Privilege;
 use crate::queue::{CutCounts, Queue};
 use crate::receive_times::{PortClock, ReceiveTimes};
 use crate::stats::PortStats;
+use crate::taken::Taken;
 use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, gate, log, stale};
 use std::fs::File;
 use std::io;
@@ -94,6 +95,16 @@ pub struct Port {
 impl Port {
     /// Opens `spec`: it is configured, has its queues, and is stopped.
     pub fn open(eal: &Eal, spec: &PortSpec, options: PortOptions) -> Result<Self, Error> {
+        let taken = spec.as_kind().forgets_buffers().then(|| Taken::from(&options.pool));
+        let opened = Self::open_it(eal, spec, options);
+        if let (Err(_), Some(taken)) = (&opened, taken) {
+            let buffers = taken.put_back();
+            tracing::debug!(%spec, buffers, "what its driver had taken is back");
+        }
+        opened
+    }
+
+    fn open_it(eal: &Eal, spec: &PortSpec, options: PortOptions) -> Result<Self, Error> {
         let shape = Shape {
             queues: options.rx_queues.max(options.tx_queues).max(1),
             mtu: options.mtu.unwrap_or(1500),

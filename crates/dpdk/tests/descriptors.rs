@@ -5,7 +5,8 @@
 mod rig;
 
 use dpdk::kinds::{AfPacket, AfXdp, Memif, Tap};
-use dpdk::{MemifRole, PortSpec};
+use dpdk::{MemifRole, Port, PortSpec};
+use packet::Pool;
 use rig::network::{own_namespace, run, veth};
 use rig::{Rig, rig, wait_until};
 use std::collections::BTreeMap;
@@ -81,6 +82,32 @@ fn xdp_ports_leave_no_maps_nor_programs() {
         cycle(&["ip link set v1 down", "ip link set v1 up"]);
     });
     assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn xdp_ports_that_cannot_be_opened_take_nothing() {
+    if !own_namespace() {
+        return;
+    }
+    let rig = rig();
+    veth("v0", "v1");
+    let refused = |first_queue| {
+        let spec = AfXdp { first_queue, ..AfXdp::usual("v0".into()) }.into();
+        Port::open(&rig.eal, &spec, rig.options()).err().expect("no such queue")
+    };
+    refused(7);
+    let before = descriptors();
+    // A pool has room for four of them.
+    (0..5).for_each(|_| drop(refused(7)));
+    assert!(rig.nothing_leaked(), "{:?}", rig.pool.usage());
+    // One whose queue another has, beside that other: what is in use stays in use.
+    let opened = rig.open(&AfXdp::usual("v0".into()).into());
+    let in_use = rig.pool.usage().free;
+    (0..5).for_each(|_| drop(refused(0)));
+    assert_eq!(rig.pool.usage().free, in_use);
+    drop(opened);
+    assert!(rig.nothing_leaked(), "{:?}", rig.pool.usage());
+    assert_eq!(descriptors(), before);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `af_xdp`: a Linux device through XDP sockets.
 //!
-//! What DPDK's driver of it forgets when it closes is in `xdp_sockets` and `bpf_objects`.
+//! What DPDK's driver of it forgets when it closes is in `xdp_sockets` and `bpf_objects`, what it
+//! forgets when it cannot open one in `taken`.
 
 use crate::arguments::Arguments;
 use crate::bpf_objects::{self, BpfObjects};
@@ -67,6 +68,10 @@ impl Kind for AfXdp {
     }
 
     fn leaves_out_checksums(&self) -> bool {
+        true
+    }
+
+    fn forgets_buffers(&self) -> bool {
         true
     }
 
