@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests build packages image demo test test-fast format lint deny smoke miri fuzz faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick study-docs graph map yang site site-check doc clean
+.PHONY: help setup setup-tests build packages image demo test test-fast format lint deny smoke miri fuzz threats faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick study-docs graph map yang site site-check doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ format: ## Brings all Rust files into form; tells comments that are too long
 lint: ## Checks format and lints
 	scripts/format
 	cargo clippy --workspace --all-targets -- -D warnings
+
+threats: ## Looks whether each threat of SECURITY.md names a test that is there
+	scripts/threats
 
 deny: ## Holds licences, duplicates and advisories of what is linked to deny.toml
 	scripts/deny
