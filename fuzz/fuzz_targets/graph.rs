@@ -153,6 +153,9 @@ struct Router {
     frames: u64,
 }
 
+/// Half of them, of which less is free when some were lost, is more than the two caches may have
+/// without saying so: ours and the worker's keep up to 768 each.
+const BUFFERS: usize = 4096;
 /// Inputs between two looks whether each drop was charged to an interface, and for a reason: that
 /// reads a table of thousands of counters.
 const CHARGED_OF: u64 = 256;
@@ -165,7 +168,7 @@ impl Router {
     fn new() -> Self {
         // Where others have measured it before, time goes faster, and that is all.
         graph::assume_tsc_hz(1_000_000_000);
-        let pool = Arc::new(HeapPool::new(1024, 512).expect("memory"));
+        let pool = Arc::new(HeapPool::new(BUFFERS, 512).expect("memory"));
         let mut settings = Settings::new(Arc::clone(&pool) as Arc<dyn Pool>);
         (settings.ip4.layout, settings.ip4.page_size) = (Ip4Layout::Compact, PageSize::Small);
         (settings.page_size, settings.ip4_nodes) = (PageSize::Small, 4096);
