@@ -97,7 +97,7 @@ map: ## Writes the map of the crates in ARCHITECTURE.md from their manifests
 yang: ## Writes the searches of the lab into its YANG module
 	cargo run --quiet -p lab-trial --example yang_searches yang/*.yang
 
-site: ## Builds the documentation site into target/site, by mdBook and the programs that are built
+site: ## Builds the documentation site into target/site, by mdBook, which it brings, and the programs that are built
 	scripts/site
 
 site-check: ## Looks whether every page is in the site, and every link leads somewhere; needs no mdBook
