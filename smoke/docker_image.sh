@@ -25,6 +25,15 @@ done
 topology=$root/docs/containerlab/volley.clab.yml
 types() { awk -v node="$1" '/^    [a-z]+:$/ { in_it = $1 == node ":" } /^      [a-z]/ { exec = $1 == "exec:" } in_it && exec && /^        - / { sub(/^ *- /, ""); print }' "$topology"; }
 grep -qF "image: $tag" "$topology" || fail "the topology asks for another version than $tag"
+# What it names is there: files, nodes at both ends of each wire, and a wire for each device of the router's configuration.
+clab=$(dirname "$topology")
+for file in $(sed -n 's/^ *- \([^: ]*\):\/.*/\1/p' "$topology"); do [ -f "$clab/$file" ] || fail "it binds $file, which is not there"; done
+ends=$(sed -n 's/^ *- endpoints: \["\(.*\)", "\(.*\)"\]$/\1 \2/p' "$topology")
+[ "$(wc -w <<<"$ends")" = $((2 * $(grep -c 'endpoints:' "$topology"))) ] || fail "wires without two ends: $ends"
+for end in $ends; do grep -qx "    ${end%%:*}:" "$topology" || fail "a wire to no node: $end"; done
+for device in $(sed -n 's/^device *= "\(.*\)"$/\1/p' "$clab/volley.toml"); do
+    has -w "router:$device" <<<"$ends" || fail "no wire for the router's $device"
+done
 for host in "$a:1:lan" "$b:2:wan"; do
     IFS=: read -r space number node <<<"$host"
     ip -n "$r" link set "v$number" name "eth$number"
