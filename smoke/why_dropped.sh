@@ -26,6 +26,17 @@ until_true denied || fail "kept: $(why)"
 ctl router why-dropped | has -P '^acl-output denied  1 packet: The access list' || { ctl router why-dropped; fail "no reason to read"; }
 ctl router why-dropped | has -P '^  [0-9.]+ s ago  from p1  .* bytes  IPv4 10.0.1.2 > 10.0.2.2' || { ctl router why-dropped; fail "no packet to read"; }
 
+# So is a packet whose sender is told by ICMP, as who pings what no route leads to: in all three places. The host may
+# ask for more that is nowhere by itself.
+ctl router trace start --reason no-route --count 1 >/dev/null
+on "$a" ping -q -c 1 -W 2 203.0.113.9 >/dev/null || true
+no_route() { ctl router why-dropped --node ip4-lookup --reason no-route --json | jq -e '.[0] | .packets >= 1 and any(.last[]; .port == "p1" and (.detail | test("10.0.1.2 > 203.0.113.9 ")))' >/dev/null; }
+until_true no_route || fail "kept: $(why)"
+ctl router show errors | has -P '^ *[1-9]\d*  ip4-lookup +no-route +p1$' || { ctl router show errors; fail "no-route is not among errors"; }
+ctl router show errors | has 'The sender is told' || fail "that the sender is told is not told"
+[ "$(json '.packets[0].steps | map(select(.exit == "no-route").node)[0]' router trace show)" = ip4-lookup ] || fail "no packet without a route is traced"
+[ "$(json '.[] | select(.name == "p1").rx.drops' router show ports)" = 1 ] || fail "a packet that was answered is a drop of its port"
+
 # Of very many those that come last, never more than four a worker, while all are counted.
 on "$a" python3 - <<'END'
 import socket

@@ -79,9 +79,7 @@ impl Asked {
             }
             Names::Nodes => get(view::Node::PATH).map(|nodes| fields(&nodes, "name")),
             Names::Exits(of) => get(view::Node::PATH).map(|nodes| exits(&nodes, of, |_| true)),
-            Names::Reasons(of) => {
-                get(view::Node::PATH).map(|nodes| exits(&nodes, of, |exit| exit["to"] == "drop"))
-            }
+            Names::Reasons(of) => get(view::Node::PATH).map(|nodes| exits(&nodes, of, ends_there)),
             Names::Revisions => {
                 get(view::HistoryEntry::PATH).map(|entries| fields(&entries, "revision"))
             }
@@ -117,6 +115,11 @@ fn configured(section: &Value, field: &str) -> Vec<String> {
     }
 }
 
+/// Whether a packet goes no further by an exit: dropped, or its sender told.
+fn ends_there(exit: &Value) -> bool {
+    exit["to"] == "drop" || exit["to"] == "icmp4-error" || exit["to"] == "icmp6-error"
+}
+
 fn exits(nodes: &Value, of: Option<&str>, wanted: fn(&Value) -> bool) -> Vec<String> {
     let nodes = nodes.as_array().into_iter().flatten();
     let nodes = nodes.filter(|node| of.is_none_or(|of| node["name"] == of));
@@ -142,7 +145,9 @@ mod tests {
         ]);
         assert_eq!(exits(&nodes, Some("b"), |_| true), ["y"]);
         assert_eq!(exits(&nodes, None, |_| true), ["x", "z", "y"]);
-        assert_eq!(exits(&nodes, None, |exit| exit["to"] == "drop"), ["z", "y"]);
+        assert_eq!(exits(&nodes, None, ends_there), ["z", "y"]);
+        let nodes = json!([{ "name": "a", "exits": [{ "name": "w", "to": "icmp4-error" }] }]);
+        assert_eq!(exits(&nodes, None, ends_there), ["w"]);
     }
 
     #[test]

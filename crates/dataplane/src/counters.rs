@@ -73,6 +73,8 @@ pub struct DropCount {
     pub interface: u16,
     /// It was to send them.
     pub outbound: bool,
+    /// Their senders were told, by a packet that stands for theirs.
+    pub answered: bool,
     /// The node that decided.
     pub node: &'static str,
     /// Its exit.
@@ -205,9 +207,9 @@ impl Dataplane {
                 if packets == 0 {
                     return None;
                 }
-                let outbound = is_outbound(reason.node);
+                let (outbound, answered) = (is_outbound(reason.node), reason.answer.is_some());
                 let (node, reason) = (reason.node, reason.exit.clone());
-                Some(DropCount { interface, outbound, node, reason, packets })
+                Some(DropCount { interface, outbound, answered, node, reason, packets })
             })
             .collect()
     }

@@ -14,6 +14,9 @@ impl ExitIndex {
 pub enum To {
     /// To the node of this name, telling it a cause that both know (0 where there is none to tell).
     Node(&'static str, u16),
+    /// To the node of this name, which tells the sender: the cause says what. Counted as a drop is,
+    /// with this exit's name as the reason, for the packet goes no further.
+    Answer(&'static str, u16),
     /// To the drop node, counted with this exit's name as the reason.
     Drop,
 }
@@ -27,7 +30,7 @@ pub struct ExitSpec {
     pub about: &'static str,
     /// Where it leads.
     pub to: To,
-    /// Of a drop: what whoever wants it otherwise can do.
+    /// Of a drop or an answer: what whoever wants it otherwise can do.
     pub mend: &'static str,
 }
 
@@ -51,8 +54,8 @@ impl Exit for NoExit {
     const SPECS: &'static [ExitSpec] = &[];
 }
 
-/// Declares a node's exits and where they lead. A drop says what can be done about it, for
-/// `volley show errors`:
+/// Declares a node's exits and where they lead. A drop, and an answer to the sender, say what can
+/// be done about it, for `volley show errors`:
 ///
 /// ```
 /// graph::exits! {
@@ -61,7 +64,7 @@ impl Exit for NoExit {
 ///         /// Fit to be forwarded.
 ///         Forward => node "ip4-lookup",
 ///         /// RFC 1812 section 5.3.1: the time to live ran out.
-///         Expired => node "icmp4-error" cause 11,
+///         Expired => answer "icmp4-error" "Nothing: traceroute asks so." cause 11,
 ///         /// RFC 1812 section 5.2.2: the header checksum is wrong.
 ///         BadChecksum => drop "Look at the error counters of the links on the way.",
 ///     }
@@ -72,7 +75,7 @@ macro_rules! exits {
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident {
-            $($(#[doc = $about:literal])+ $exit:ident => $kind:ident $($to:literal)? $(cause $cause:expr)?,)+
+            $($(#[doc = $about:literal])+ $exit:ident => $kind:ident $($to:literal)* $(cause $cause:expr)?,)+
         }
     ) => {
         $(#[$meta])*
@@ -91,15 +94,17 @@ macro_rules! exits {
             const SPECS: &'static [$crate::ExitSpec] = &[$($crate::ExitSpec {
                 name: stringify!($exit),
                 about: concat!($($about),+),
-                to: $crate::exits!(@to $kind $($to)? $(, $cause)?),
-                mend: $crate::exits!(@mend $kind $($to)?),
+                to: $crate::exits!(@to $kind $($to)* $(, $cause)?),
+                mend: $crate::exits!(@mend $kind $($to)*),
             },)+];
         }
     };
     (@to node $to:literal) => { $crate::To::Node($to, 0) };
     (@to node $to:literal, $cause:expr) => { $crate::To::Node($to, $cause) };
+    (@to answer $to:literal $mend:literal, $cause:expr) => { $crate::To::Answer($to, $cause) };
     (@to drop $mend:literal) => { $crate::To::Drop };
     (@mend node $to:literal) => { "" };
+    (@mend answer $to:literal $mend:literal) => { $mend };
     (@mend drop $mend:literal) => { $mend };
 }
 
@@ -132,7 +137,9 @@ mod tests {
             /// Goes on.
             Forward => node "next",
             /// Told why.
-            TooOld => node "error" cause 11,
+            TooOld => answer "error" "Be younger." cause 11,
+            /// Told something.
+            Odd => node "error" cause 12,
             /// Not wanted.
             BadChecksum => drop "Do without.",
         }
@@ -141,12 +148,18 @@ mod tests {
     #[test]
     fn declared_exits_keep_their_order_names_and_targets() {
         let to: Vec<_> = Sample::SPECS.iter().map(|spec| spec.to).collect();
-        assert_eq!(to, [To::Node("next", 0), To::Node("error", 11), To::Drop]);
+        assert_eq!(
+            to,
+            [To::Node("next", 0), To::Answer("error", 11), To::Node("error", 12), To::Drop]
+        );
         assert_eq!(kebab(Sample::SPECS[Sample::BadChecksum as usize].name), "bad-checksum");
         assert_eq!(ExitIndex::from(Sample::TooOld), ExitIndex(1));
         assert_eq!(Sample::SPECS[0].about.trim(), "Goes on.");
         let mends: Vec<_> = Sample::SPECS.iter().map(|spec| spec.mend).collect();
-        assert_eq!(mends, ["", "", "Do without."]);
-        let _ = Sample::Forward;
+        assert_eq!(mends, ["", "Be younger.", "", "Do without."]);
+        assert_eq!(
+            [Sample::Forward, Sample::Odd].map(ExitIndex::from),
+            [ExitIndex(0), ExitIndex(2)]
+        );
     }
 }

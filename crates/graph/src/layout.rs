@@ -16,11 +16,21 @@ const MOST_EXITS: usize = 250;
 /// The node that frees what nobody wants.
 const DROP: &str = "drop";
 
+/// Set in the cause of an edge to a node that tells senders: the rest is the number of the reason.
+const ANSWERED: u16 = 1 << 15;
+
+/// The number of the reason that an edge with this cause, to a node that tells senders, has.
+#[inline(always)]
+pub const fn answered_reason(cause: u16) -> Option<u16> {
+    if cause & ANSWERED != 0 { Some(cause & !ANSWERED) } else { None }
+}
+
 /// A wired graph, before any worker runs it.
 pub struct Layout<S: 'static> {
     /// Nodes by slot.
     pub nodes: Vec<LayoutNode<S>>,
-    /// Why packets are dropped: every exit that leads to the drop node, by its cause.
+    /// Why packets go no further: every exit that leads to the drop node, by its cause, or to a
+    /// node that tells the sender ([`answered_reason`]).
     pub reasons: Vec<Reason>,
 }
 
@@ -46,7 +56,7 @@ pub struct Edge {
     pub cause: Option<u16>,
 }
 
-/// A reason for a drop.
+/// A reason for a drop, or for an answer instead of what was wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reason {
     /// The node that decided.
@@ -57,6 +67,9 @@ pub struct Reason {
     pub about: String,
     /// What can be done about it.
     pub mend: &'static str,
+    /// What the node that it leads to tells the sender, as both know it; none where the packet is
+    /// dropped.
+    pub answer: Option<u16>,
 }
 
 /// Why specs make no graph.
@@ -181,13 +194,15 @@ fn wire_declared<S>(
     let from = node.spec.name;
     for exit in node.spec.exits {
         let (name, about) = (kebab(exit.name), exit.about.trim().to_owned());
+        let mut reason = |answer| {
+            let (exit_name, about) = (name.clone(), about.clone());
+            reasons.push(Reason { node: from, exit: exit_name, about, mend: exit.mend, answer });
+            reasons.len() as u16 - 1
+        };
         let (to, cause) = match exit.to {
             To::Node(to, cause) => (to, cause),
-            To::Drop => {
-                let (mend, about) = (exit.mend, about.clone());
-                reasons.push(Reason { node: from, exit: name.clone(), about, mend });
-                (DROP, reasons.len() as u16 - 1)
-            }
+            To::Answer(to, told) => (to, ANSWERED | reason(Some(told))),
+            To::Drop => (DROP, reason(None)),
         };
         let Some(&target) = by_name.get(to) else {
             return Err(LayoutError::NoSuchTarget { node: from, exit: name, to });

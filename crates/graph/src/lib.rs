@@ -54,7 +54,7 @@ pub use exit::{Exit, ExitIndex, ExitSpec, NoExit, To, kebab};
 pub use exits::Exits;
 pub use handed::{Handed, Taken};
 pub use idle::{Idle, IdlePolicy, Patience};
-pub use layout::{Edge, Layout, LayoutError, LayoutNode, Reason};
+pub use layout::{Edge, Layout, LayoutError, LayoutNode, Reason, answered_reason};
 pub use node::{Attach, Node, NodeSpec, Role, Turn, spec};
 pub use observe::Observer;
 pub use published::{Published, Publisher};

@@ -102,7 +102,7 @@ mod tests {
     fn every_reason_for_a_drop_says_what_it_means_and_what_to_do() {
         let layout = graph::Layout::new(super::ALL).unwrap();
         assert!(layout.reasons.len() > 100);
-        for graph::Reason { node, exit, about, mend } in &layout.reasons {
+        for graph::Reason { node, exit, about, mend, .. } in &layout.reasons {
             let is_sentence = |text: &str| text.ends_with('.') && text.len() >= 8;
             assert!(is_sentence(about), "{node} {exit} means: {about}");
             assert!(is_sentence(mend) && mend.len() <= 160, "{node} {exit} wants done: {mend}");

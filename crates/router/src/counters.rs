@@ -103,10 +103,20 @@ impl Core {
     fn drops_of(&self, id: u16) -> Vec<DropCount> {
         let mut drops = self.dataplane.drops_of(id);
         let of_id = (id, "", String::new())..(id.saturating_add(1), "", String::new());
+        let reasons = &self.dataplane.layout.reasons;
         for (_, node, reason) in self.cleared.drops.range(of_id).map(|(key, _)| key) {
             if !drops.iter().any(|it| (it.node, &it.reason) == (node, reason)) {
+                let known = reasons.iter().find(|it| it.node == *node && it.exit == *reason);
+                let answered = known.is_some_and(|it| it.answer.is_some());
                 let (outbound, reason) = (is_outbound(node), reason.clone());
-                drops.push(DropCount { interface: id, outbound, node, reason, packets: 0 });
+                drops.push(DropCount {
+                    interface: id,
+                    outbound,
+                    answered,
+                    node,
+                    reason,
+                    packets: 0,
+                });
             }
         }
         drops

@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 
 use super::answer::*;
 
-/// Packets dropped for one reason.
+/// Packets that went no further for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Drop {
     /// Node that decided so.
     pub node: String,
     /// Its exit: the reason.
     pub reason: String,
+    /// Whether their senders are told so, by ICMP: a message of the router's takes the packet's
+    /// place, which ports do not count as a drop
+    #[serde(default)]
+    pub answered: bool,
     /// Port they came in at; absent when they came from the router itself.
     pub port: Option<String>,
     /// How many.
@@ -29,7 +33,11 @@ impl View for Drop {
             let port = drop.port.as_deref().unwrap_or("");
             [("node", &drop.node[..]), ("reason", &drop.reason), ("port", port)]
         })
-        .counter("drop_packets", "Packets dropped, by reason and port.", |drop| drop.packets);
+        .counter(
+            "drop_packets",
+            "Packets that went no further, by reason and port.",
+            |drop| drop.packets,
+        );
     }));
 
     /// The table, then each reason once: what it means, what to do.
@@ -37,9 +45,10 @@ impl View for Drop {
         let mut text = Self::table(drops).render(style);
         let reasons: BTreeMap<_, _> =
             drops.iter().map(|drop| ((&drop.node, &drop.reason), drop)).collect();
-        for ((node, reason), Self { meaning, help, .. }) in reasons {
+        for ((node, reason), Self { meaning, help, answered, .. }) in reasons {
             let reason = style.bold(&format!("{node} {reason}"));
-            text.push_str(&format!("\n{reason}: {meaning}\n  help: {help}\n"));
+            let told = if *answered { " The sender is told." } else { "" };
+            text.push_str(&format!("\n{reason}: {meaning}{told}\n  help: {help}\n"));
         }
         text
     }

@@ -97,6 +97,7 @@ answers! { FakeRouter, router, filter;
             .map(|(node, reason, _, packets)| view::Drop {
                 node: node.to_owned(),
                 reason: reason.to_owned(),
+                answered: false,
                 port: port.clone(),
                 packets,
                 meaning: format!("It is the {reason} of a test."),

@@ -18,7 +18,10 @@ graph::exits! {
     /// In the order of [`Kind`](crate::tables::Kind).
     pub enum Exit {
         /// RFC 1812 section 5.2.7.1: no route leads to the destination.
-        NoRoute => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::NET),
+        NoRoute => answer "icmp4-error"
+            "If it is to be forwarded: `volley route add NETWORK via ADDRESS`; `volley lookup \
+            ADDRESS` tells what there is."
+            cause icmp_cause(message::UNREACHABLE, unreachable::NET),
         /// Out by an adjacency.
         Rewrite => node "ip4-rewrite",
         /// To one of our own addresses.
@@ -29,9 +32,13 @@ graph::exits! {
         Blackhole => drop "If it is to be forwarded: `volley lookup ADDRESS` names the route that \
             says so.",
         /// The route says that the host cannot be reached.
-        Unreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::HOST),
+        Unreachable => answer "icmp4-error"
+            "If it is to be forwarded: `volley lookup ADDRESS` names the route that says so."
+            cause icmp_cause(message::UNREACHABLE, unreachable::HOST),
         /// The route says that this is forbidden.
-        Prohibit => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
+        Prohibit => answer "icmp4-error"
+            "If it is to be forwarded: `volley lookup ADDRESS` names the route that says so."
+            cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
         /// Loopback, multicast or reserved: no router forwards to it.
         MartianDestination => drop "Nothing for the router: the sender's application asks for an \
             address that is no host's; those of 240.0.0.0/4 are with `class_e = true` in [ip4].",

@@ -34,7 +34,10 @@ graph::exits! {
         /// Nothing that stops it, where some port's packets are routed by a policy.
         Policy => node "ip4-policy",
         /// RFC 1812 section 4.3.3.5: an option is wrong.
-        ParameterProblem => node "icmp4-error" cause icmp_cause(message::PARAMETER_PROBLEM, 0),
+        ParameterProblem => answer "icmp4-error"
+            "The sender, or a device on the way, makes wrong packets: capture some and look who \
+            it is."
+            cause icmp_cause(message::PARAMETER_PROBLEM, 0),
         /// RFC 6274 section 3.13.2.3: a source route, which the sender does not get to choose here.
         SourceRoute => drop "Nothing: no honest sender needs it. Capture some to see who asks.",
     }

@@ -27,9 +27,15 @@ graph::exits! {
         Blackhole => drop "If it is to be forwarded: `volley lookup ADDRESS --vrf NAME` names the \
             route that says so.",
         /// The other VRF's route says that the host cannot be reached.
-        Unreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::HOST),
+        Unreachable => answer "icmp4-error"
+            "If it is to be forwarded: `volley lookup ADDRESS --vrf NAME` names the route that \
+            says so."
+            cause icmp_cause(message::UNREACHABLE, unreachable::HOST),
         /// The other VRF's route says that this is forbidden.
-        Prohibit => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
+        Prohibit => answer "icmp4-error"
+            "If it is to be forwarded: `volley lookup ADDRESS --vrf NAME` names the route that \
+            says so."
+            cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
         /// Loopback, multicast or reserved: no router forwards to it.
         MartianDestination => drop "Nothing for the router: the sender's application asks for an \
             address that is no host's.",

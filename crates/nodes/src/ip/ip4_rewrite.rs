@@ -25,9 +25,15 @@ graph::exits! {
         /// Its frame is complete.
         Output => node "interface-output",
         /// RFC 1812 section 5.3.1: its time to live is used up.
-        TtlExpired => node "icmp4-error" cause icmp_cause(message::TIME_EXCEEDED, time_exceeded::TTL),
+        TtlExpired => answer "icmp4-error"
+            "Nothing, if somebody traces the way; else two routers may send it to each other: \
+            `volley lookup ADDRESS`."
+            cause icmp_cause(message::TIME_EXCEEDED, time_exceeded::TTL),
         /// RFC 1191: longer than the link takes, and it must not be fragmented.
-        FragmentationNeeded => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED),
+        FragmentationNeeded => answer "icmp4-error"
+            "Nothing: the sender is told how long it may be; where it stays so, something on the \
+            way keeps ICMP from him."
+            cause icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED),
         /// Longer than the link takes.
         TooBig => node "ip4-fragment",
         /// The next hop's MAC address is not known.

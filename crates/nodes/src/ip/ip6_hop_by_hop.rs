@@ -29,7 +29,9 @@ graph::exits! {
         /// On its way, with a source that is known on this link alone.
         LinkSource => node "ip6-link" cause ip6_link::RECEIVED,
         /// RFC 8200 section 4.2: an unknown option that asks for it.
-        UnknownOption => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::OPTION),
+        UnknownOption => answer "icmp6-error"
+            "Nothing for the router: the sender asks for what few know."
+            cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::OPTION),
         /// The packet ends within the options, or an option does.
         Malformed => drop "The sender, or a device on the way, makes wrong packets: capture some \
             and look who it is.",

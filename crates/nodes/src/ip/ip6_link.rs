@@ -47,7 +47,9 @@ graph::exits! {
         /// kernel may.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 4291 section 2.5.6: a link-local source, and a destination behind another link.
-        BeyondScope => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::BEYOND_SCOPE),
+        BeyondScope => answer "icmp6-error"
+            "Nothing for the router: the sender is to use another address than that of its link."
+            cause icmp_cause(message::UNREACHABLE, unreachable::BEYOND_SCOPE),
         /// RFC 4291 sections 2.5.2 and 2.5.6: from nobody, and not to a group; or from a link-local
         /// address that no node has.
         NoSource => drop "Nothing, if it is a host that just starts; else the sender is broken: \

@@ -18,7 +18,10 @@ graph::exits! {
     /// In the order of [`Kind`](crate::tables::Kind).
     pub enum Exit {
         /// RFC 4443 section 3.1: no route leads to the destination.
-        NoRoute => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
+        NoRoute => answer "icmp6-error"
+            "If it is to be forwarded: `volley route add NETWORK via ADDRESS`; `volley lookup \
+            ADDRESS` tells what there is."
+            cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
         /// Out by an adjacency.
         Rewrite => node "ip6-rewrite",
         /// To one of our own addresses.
@@ -29,9 +32,13 @@ graph::exits! {
         Blackhole => drop "If it is to be forwarded: `volley lookup ADDRESS` names the route that \
             says so.",
         /// The route says that the destination cannot be reached.
-        Unreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
+        Unreachable => answer "icmp6-error"
+            "If it is to be forwarded: `volley lookup ADDRESS` names the route that says so."
+            cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
         /// The route says that this is forbidden.
-        Prohibit => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
+        Prohibit => answer "icmp6-error"
+            "If it is to be forwarded: `volley lookup ADDRESS` names the route that says so."
+            cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
         /// RFC 4291 sections 2.5.2 and 2.5.3: nothing on a wire goes to the unspecified address or
         /// to loopback.
         MartianDestination => drop "Nothing for the router: the sender's application asks for an \

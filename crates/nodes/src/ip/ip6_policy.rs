@@ -27,9 +27,15 @@ graph::exits! {
         Blackhole => drop "If it is to be forwarded: `volley lookup ADDRESS --vrf NAME` names the \
             route that says so.",
         /// The other VRF's route says that the host cannot be reached.
-        Unreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
+        Unreachable => answer "icmp6-error"
+            "If it is to be forwarded: `volley lookup ADDRESS --vrf NAME` names the route that \
+            says so."
+            cause icmp_cause(message::UNREACHABLE, unreachable::NO_ROUTE),
         /// The other VRF's route says that this is forbidden.
-        Prohibit => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
+        Prohibit => answer "icmp6-error"
+            "If it is to be forwarded: `volley lookup ADDRESS --vrf NAME` names the route that \
+            says so."
+            cause icmp_cause(message::UNREACHABLE, unreachable::ADMIN_PROHIBITED),
         /// RFC 4291 sections 2.5.2 and 2.5.3: nothing on a wire goes to the unspecified address or
         /// to loopback.
         MartianDestination => drop "Nothing for the router: the sender's application asks for an \

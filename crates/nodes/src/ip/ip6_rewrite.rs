@@ -25,9 +25,15 @@ graph::exits! {
         /// Its frame is complete.
         Output => node "interface-output",
         /// RFC 4443 section 3.3: its hop limit is used up.
-        HopLimitExceeded => node "icmp6-error" cause icmp_cause(message::TIME_EXCEEDED, time_exceeded::HOP_LIMIT),
+        HopLimitExceeded => answer "icmp6-error"
+            "Nothing, if somebody traces the way; else two routers may send it to each other: \
+            `volley lookup ADDRESS`."
+            cause icmp_cause(message::TIME_EXCEEDED, time_exceeded::HOP_LIMIT),
         /// RFC 4443 section 3.2: longer than the link takes.
-        TooBig => node "icmp6-error" cause icmp_cause(message::PACKET_TOO_BIG, 0),
+        TooBig => answer "icmp6-error"
+            "Nothing: the sender is told how long it may be; where it stays so, something on the \
+            way keeps ICMP from him."
+            cause icmp_cause(message::PACKET_TOO_BIG, 0),
         /// The next hop's MAC address is not known.
         Unresolved => node "ip-resolve" cause ip_resolve::ADJACENCY,
         /// No room for the link header in front of the packet.

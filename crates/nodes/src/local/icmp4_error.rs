@@ -10,7 +10,8 @@
 
 use crate::ip::{OwnIp4, PacketRoutes};
 use crate::local::{
-    EchoEar, Heard, ICMP_BYTES, icmp_cause, unsent_echo4, was_group_frame, write_icmp_error,
+    EchoEar, Heard, ICMP_BYTES, Refusals, icmp_cause, unsent_echo4, was_group_frame,
+    write_icmp_error,
 };
 use crate::tables::{IcmpLimits, Interface, Interfaces, Kind, Mode, RateLimit, Setup, Vrfs};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
@@ -33,6 +34,7 @@ pub struct Icmp4Error {
     limit: RateLimit,
     identification: u16,
     ear: EchoEar,
+    refusals: Refusals,
 }
 
 /// RFC 1812 section 4.3.2.3: as much of the packet as leaves the message no longer than this.
@@ -97,6 +99,7 @@ impl Node for Icmp4Error {
             limit: RateLimit::new(0),
             identification: 0,
             ear: EchoEar::new(setup),
+            refusals: Refusals::new(setup),
         }
     }
 
@@ -110,7 +113,8 @@ impl Node for Icmp4Error {
         let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
         exits.each(frame, |packet| {
             let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
-            self.answer(packet, interfaces, routes, context.now_tsc)
+            let cause = self.refusals.told(packet, context.now_tsc);
+            self.answer(packet, cause, interfaces, routes, context.now_tsc)
         });
     }
 }
@@ -119,6 +123,7 @@ impl Icmp4Error {
     fn answer(
         &mut self,
         packet: &mut PacketView<'_>,
+        cause: u16,
         interfaces: &Interfaces,
         routes: PacketRoutes<'_>,
         now_tsc: u64,
@@ -126,7 +131,7 @@ impl Icmp4Error {
         let Some(header) = ipv4::Header::new(packet.header()) else { return Exit::NotAllowed };
         let (sender, target) = (header.source(), header.destination());
         if interfaces.is_tunnels(packet.rx(), Ipv4Addr::from(sender), Ipv4Addr::from(target)) {
-            return match packet.cause() == NEEDS_FRAGMENTS {
+            return match cause == NEEDS_FRAGMENTS {
                 true => Exit::TunnelTooBig,
                 false => Exit::TunnelUnreachable,
             };
@@ -136,7 +141,7 @@ impl Icmp4Error {
             return Exit::NotAllowed;
         }
         if !is_host(sender, routes) || is_group(target, routes) {
-            let (cause, rest) = (packet.cause(), self.rest(packet));
+            let rest = self.rest(packet, cause);
             let unsent = || unsent_echo4(packet.header(), cause, rest);
             return match self.ear.hear(packet.rx(), now_tsc, unsent) {
                 Heard::Other => Exit::NotAllowed,
@@ -155,7 +160,7 @@ impl Icmp4Error {
             return Exit::RateLimited;
         }
         let source = source.unwrap_or_else(|| anywhere(interfaces, packet.rx()));
-        let (cause, rest) = (packet.cause(), self.rest(packet));
+        let rest = self.rest(packet, cause);
         packet.truncate(LONGEST_BYTES - HEADERS_BYTES);
         if !packet.prepend(HEADERS_BYTES) {
             return Exit::NoHeadroom;
@@ -175,11 +180,11 @@ impl Icmp4Error {
     }
 
     /// Octets 4 to 7 of the message.
-    fn rest(&self, packet: &PacketView<'_>) -> u32 {
+    fn rest(&self, packet: &PacketView<'_>, cause: u16) -> u32 {
         const TOO_LONG: u16 = icmp_cause(message::UNREACHABLE, unreachable::FRAGMENTATION_NEEDED);
         const BAD_OCTET: u16 = icmp_cause(message::PARAMETER_PROBLEM, 0);
         let told = packet.adjacency();
-        match packet.cause() {
+        match cause {
             // RFC 1191 section 4: the next hop's MTU in the low half.
             TOO_LONG => {
                 let adjacency = self.adjacencies.entry(AdjacencyId(told));

@@ -10,7 +10,8 @@
 
 use crate::ip::{OwnIp6, PacketRoutes, ip6_link};
 use crate::local::{
-    EchoEar, Heard, ICMP_BYTES, icmp_cause, unsent_echo6, was_group_frame, write_icmp_error,
+    EchoEar, Heard, ICMP_BYTES, Refusals, icmp_cause, unsent_echo6, was_group_frame,
+    write_icmp_error,
 };
 use crate::tables::{IcmpLimits, Interface, Interfaces, Kind, RateLimit, Setup, Vrfs, link_key};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
@@ -34,6 +35,7 @@ pub struct Icmp6Error {
     allowed: Arc<IcmpLimits>,
     limit: RateLimit,
     ear: EchoEar,
+    refusals: Refusals,
 }
 
 const HEADERS_BYTES: usize = ipv6::Header::LEN + ICMP_BYTES;
@@ -87,6 +89,7 @@ impl Node for Icmp6Error {
             allowed: Arc::clone(&shared.icmp),
             limit: RateLimit::new(0),
             ear: EchoEar::new(setup),
+            refusals: Refusals::new(setup),
         }
     }
 
@@ -100,7 +103,8 @@ impl Node for Icmp6Error {
         let (interfaces, vrfs) = (self.interfaces.get(context), self.vrfs.get(context));
         exits.each(frame, |packet| {
             let routes = PacketRoutes::new(vrfs, interfaces, packet.rx());
-            self.answer(packet, interfaces, routes, context.now_tsc)
+            let cause = self.refusals.told(packet, context.now_tsc);
+            self.answer(packet, cause, interfaces, routes, context.now_tsc)
         });
     }
 }
@@ -109,11 +113,12 @@ impl Icmp6Error {
     fn answer(
         &mut self,
         packet: &mut PacketView<'_>,
+        cause: u16,
         interfaces: &Interfaces,
         routes: PacketRoutes<'_>,
         now_tsc: u64,
     ) -> Exit {
-        let (cause, rx) = (packet.cause(), packet.rx());
+        let rx = packet.rx();
         let Some(header) = ipv6::Header::new(packet.header()) else { return Exit::NotAllowed };
         let (sender, target) = (header.source(), header.destination());
         if interfaces.is_tunnels(rx, Ipv6Addr::from(sender), Ipv6Addr::from(target)) {
@@ -128,7 +133,7 @@ impl Icmp6Error {
         let is_ours = |address| self.is_ours(rx, address, routes);
         let is_node = sender != 0 && !ipv6::is_martian_source(sender) && !is_ours(sender);
         if !is_node || to_group && !bears_group || !is_answerable6(header, packet.header()) {
-            let rest = self.rest(packet);
+            let rest = self.rest(packet, cause);
             let unsent = || unsent_echo6(packet.header(), cause, rest);
             return match self.ear.hear(rx, now_tsc, unsent) {
                 Heard::Other => Exit::NotAllowed,
@@ -143,7 +148,7 @@ impl Icmp6Error {
         if !self.limit.take(now_tsc) {
             return Exit::RateLimited;
         }
-        let rest = self.rest(packet);
+        let rest = self.rest(packet, cause);
         packet.truncate(MIN_MTU - HEADERS_BYTES);
         if !packet.prepend(HEADERS_BYTES) {
             return Exit::NoHeadroom;
@@ -158,9 +163,9 @@ impl Icmp6Error {
     }
 
     /// Octets 4 to 7 of the message.
-    fn rest(&self, packet: &PacketView<'_>) -> u32 {
+    fn rest(&self, packet: &PacketView<'_>, cause: u16) -> u32 {
         let told = packet.adjacency();
-        match packet.cause() {
+        match cause {
             TOO_BIG => {
                 let adjacency = self.adjacencies.entry(AdjacencyId(told));
                 adjacency.map_or(0, |entry| u32::from(entry.fields().mtu()))

@@ -27,7 +27,10 @@ graph::exits! {
         /// The interface has a twin, and the packet is the kernel's to answer.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 1122 section 3.2.2.1: nobody here speaks the protocol.
-        UnknownProtocol => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PROTOCOL),
+        UnknownProtocol => answer "icmp4-error"
+            "Nothing, where somebody tries what is there; else see who is to have it: a twin is \
+            for what Linux answers."
+            cause icmp_cause(message::UNREACHABLE, unreachable::PROTOCOL),
         /// A piece of a packet.
         Fragment => node "ip-reassemble",
     }

@@ -29,11 +29,18 @@ graph::exits! {
         /// The interface has a twin, and the packet is the kernel's to answer.
         Twin => node "twin-output" cause twin_output::PACKET,
         /// RFC 8200 section 4: a next header that nobody here knows.
-        UnknownNextHeader => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::NEXT_HEADER),
+        UnknownNextHeader => answer "icmp6-error"
+            "Nothing, where somebody tries what is there; else see who is to have it: a twin is \
+            for what Linux answers."
+            cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::NEXT_HEADER),
         /// RFC 8200 section 4.2: an unknown option that asks for it.
-        UnknownOption => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::OPTION),
+        UnknownOption => answer "icmp6-error"
+            "Nothing for the router: the sender asks for what few know."
+            cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::OPTION),
         /// RFC 8200 section 4.4: a routing header that wants to be followed (RFC 5095: it is not).
-        RoutingHeader => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::FIELD),
+        RoutingHeader => answer "icmp6-error"
+            "Nothing: routing headers are not followed (RFC 5095)."
+            cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::FIELD),
         /// RFC 8200 section 4.7: nothing follows.
         NoNextHeader => drop "Nothing: the sender says that there is nothing in it.",
         /// A piece of a packet.

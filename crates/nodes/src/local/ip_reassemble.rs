@@ -31,11 +31,20 @@ graph::exits! {
     /// What becomes of a piece that is not held.
     pub enum Exit {
         /// RFC 8200 section 4.5: more follow, but its length is not of whole eights.
-        NotWholeEights => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::FIELD),
+        NotWholeEights => answer "icmp6-error"
+            "The sender, or a device on the way, makes wrong packets: capture some and look who \
+            it is."
+            cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::FIELD),
         /// RFC 8200 section 4.5: it would end behind the longest packet.
-        TooLong => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::FIELD),
+        TooLong => answer "icmp6-error"
+            "The sender, or a device on the way, makes wrong packets: capture some and look who \
+            it is."
+            cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::FIELD),
         /// RFC 8200 section 4.5: the first piece lacks headers.
-        HeadersMissing => node "icmp6-error" cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::HEADERS_MISSING),
+        HeadersMissing => answer "icmp6-error"
+            "The sender, or a device on the way, makes wrong packets: capture some and look who \
+            it is."
+            cause icmp_cause(message::PARAMETER_PROBLEM, parameter_problem::HEADERS_MISSING),
         /// Nothing in it, or no piece at all.
         Malformed => drop "The sender, or a device on the way, makes wrong packets: capture some \
             and look who it is.",

@@ -15,6 +15,7 @@ mod icmp_message;
 mod nd_answer;
 mod protocols;
 mod proxy_nd;
+mod refusals;
 mod transport;
 
 pub use arp_answer::answer_arp;
@@ -24,6 +25,7 @@ pub use nd_answer::NdAnswer;
 pub use protocols::Protocols;
 pub use proxy_nd::ProxyNd;
 pub(crate) use proxy_nd::hears_for_others;
+pub use refusals::Refusals;
 pub(crate) use transport::udp_exits;
 pub use transport::{
     TcpFault, TcpReset, UdpFault, UdpFound, UdpLocal, UdpOver, UdpPorts, find_udp,

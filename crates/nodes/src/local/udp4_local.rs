@@ -24,7 +24,10 @@ udp_exits! {
     /// What becomes of a datagram that nobody takes.
     pub enum Exit {
         /// RFC 1122 section 4.1.3.1: nobody listens on the port.
-        PortUnreachable => node "icmp4-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
+        PortUnreachable => answer "icmp4-error"
+            "Nothing, where somebody tries what is there; else see who is to have it: a twin is \
+            for what Linux answers."
+            cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
     }
 }
 

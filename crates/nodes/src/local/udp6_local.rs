@@ -27,7 +27,10 @@ udp_exits! {
     /// What becomes of a datagram that nobody takes.
     pub enum Exit {
         /// RFC 4443 section 3.1: nobody listens on the port.
-        PortUnreachable => node "icmp6-error" cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
+        PortUnreachable => answer "icmp6-error"
+            "Nothing, where somebody tries what is there; else see who is to have it: a twin is \
+            for what Linux answers."
+            cause icmp_cause(message::UNREACHABLE, unreachable::PORT),
         /// RFC 8200 section 8.1: there is no checksum.
         NoChecksum => drop "The sender, or a device on the way, makes wrong packets: capture some \
             and look who it is.",

@@ -1,29 +1,15 @@
 //! Frees what nobody wants, and counts why: the cause of an edge to this node is the number of the
 //! exit that led here. Of each reason it keeps the last few packets, for `volley why-dropped`.
 
-use crate::tables::{DroppedPacket, KEPT_PACKETS, LastDropped, Setup, WorkerCounters};
-use graph::{Context, Exits, NoExit, Node, tsc_hz};
-use packet::{Frame, PacketView};
+use crate::tables::{DroppedPacket, Keeper, Setup, WorkerCounters};
+use graph::{Context, Exits, NoExit, Node};
+use packet::Frame;
 use std::sync::Arc;
-
-/// A packet that was kept stays for so long at least, whatever comes after it.
-const KEPT_FOR: u64 = 1_000;
 
 /// See the module.
 pub struct Drop {
     counters: Arc<WorkerCounters>,
-    last: Arc<LastDropped>,
-    /// By reason: when each kept packet came, and which is the oldest.
-    kept: Box<[Kept]>,
-    /// [`KEPT_FOR`], as the time-stamp counter counts.
-    kept_for: u64,
-}
-
-/// When packets of a reason were kept.
-#[derive(Clone, Copy, Default)]
-struct Kept {
-    tsc: [u64; KEPT_PACKETS],
-    oldest: usize,
+    last: Keeper,
 }
 
 impl Node for Drop {
@@ -33,12 +19,7 @@ impl Node for Drop {
     type Setup = Setup;
 
     fn new(setup: &Setup) -> Self {
-        Self {
-            counters: Arc::clone(&setup.counters),
-            last: Arc::clone(&setup.dropped),
-            kept: vec![Kept::default(); setup.counters.outbound.len()].into(),
-            kept_for: tsc_hz() * KEPT_FOR / 1_000_000,
-        }
+        Self { counters: Arc::clone(&setup.counters), last: Keeper::new(setup) }
     }
 
     fn process(
@@ -47,31 +28,17 @@ impl Node for Drop {
         exits: &mut Exits<'_, NoExit>,
         context: &mut Context<'_>,
     ) {
+        let now_tsc = context.now_tsc;
         for slot in 0..frame.len() {
             let reason = frame.causes()[slot];
             let outbound = self.counters.outbound.get(usize::from(reason)) == Some(&true);
             let interface = if outbound { frame.tx()[slot] } else { frame.rx()[slot] };
             self.counters.drops.count(interface, reason);
-            if let Some(kept) = self.kept.get(usize::from(reason))
-                && context.now_tsc.wrapping_sub(kept.tsc[kept.oldest]) >= self.kept_for
-            {
-                self.keep(reason, &frame.view(slot), context.now_tsc);
-            }
+            let packet = || DroppedPacket::of(&frame.view(slot), now_tsc);
+            self.last.keep(reason, packet, now_tsc);
         }
         context.cache.release(frame.take_all());
         exits.all_taken();
-    }
-}
-
-impl Drop {
-    #[cold]
-    #[inline(never)]
-    fn keep(&mut self, reason: u16, packet: &PacketView<'_>, now_tsc: u64) {
-        let Some(kept) = self.kept.get_mut(usize::from(reason)) else { return };
-        if self.last.keep(reason, kept.oldest, DroppedPacket::of(packet, now_tsc)) {
-            kept.tsc[kept.oldest] = now_tsc;
-            kept.oldest = (kept.oldest + 1) % KEPT_PACKETS;
-        }
     }
 }
 
@@ -80,6 +47,7 @@ mod tests {
     use super::*;
     use crate::testing::World;
     use graph::harness::NodeHarness;
+    use graph::tsc_hz;
 
     /// Drops of interface 0 and 1 for `reason`, of three packets from 1 to 0.
     fn counted(reason: u16) -> (u64, u64) {

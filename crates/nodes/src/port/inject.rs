@@ -43,13 +43,21 @@ graph::exits! {
         /// An IPv6 packet whose adjacency is complete.
         Rewrite6 => node "ip6-rewrite",
         /// RFC 1812 section 5.2.7.1: the next hop does not answer.
-        Unreachable4 => node "icmp4-error" cause icmp_cause(icmp4::message::UNREACHABLE, icmp4::unreachable::HOST),
+        Unreachable4 => answer "icmp4-error"
+            "See whether the host is up and its address right: `volley show neighbors`."
+            cause icmp_cause(icmp4::message::UNREACHABLE, icmp4::unreachable::HOST),
         /// RFC 4861 section 7.2.2: the next hop does not answer.
-        Unreachable6 => node "icmp6-error" cause icmp_cause(icmp6::message::UNREACHABLE, icmp6::unreachable::ADDRESS),
+        Unreachable6 => answer "icmp6-error"
+            "See whether the host is up and its address right: `volley show neighbors`."
+            cause icmp_cause(icmp6::message::UNREACHABLE, icmp6::unreachable::ADDRESS),
         /// RFC 792: the other pieces of a packet to us did not come.
-        Late4 => node "icmp4-error" cause icmp_cause(icmp4::message::TIME_EXCEEDED, icmp4::time_exceeded::REASSEMBLY),
+        Late4 => answer "icmp4-error"
+            "See why pieces are lost on the way; a smaller MTU at the sender has none."
+            cause icmp_cause(icmp4::message::TIME_EXCEEDED, icmp4::time_exceeded::REASSEMBLY),
         /// RFC 8200 section 4.5: the other pieces of a packet to us did not come.
-        Late6 => node "icmp6-error" cause icmp_cause(icmp6::message::TIME_EXCEEDED, icmp6::time_exceeded::REASSEMBLY),
+        Late6 => answer "icmp6-error"
+            "See why pieces are lost on the way; a smaller MTU at the sender has none."
+            cause icmp_cause(icmp6::message::TIME_EXCEEDED, icmp6::time_exceeded::REASSEMBLY),
         /// An IPv4 packet to us that came in pieces.
         Local4 => node "ip4-local",
         /// An IPv6 packet to us that came in pieces.

@@ -52,7 +52,7 @@ pub struct TwinnedCounters {
     pub limited: [AtomicU64; TwinClass::COUNT],
 }
 
-/// Drops of one worker by interface and reason (the layout's reason numbers).
+/// Drops and answers of one worker by interface and reason (the layout's reason numbers).
 pub struct DropCounters {
     reasons: usize,
     cells: Box<[AtomicU64]>,
@@ -94,6 +94,8 @@ pub struct WorkerCounters {
     pub drops: DropCounters,
     /// By reason: the interface that was to send is charged.
     pub outbound: Box<[bool]>,
+    /// By reason: what the sender is told; 0 where the packet is dropped.
+    pub answers: Box<[u16]>,
 }
 
 impl WorkerCounters {
@@ -116,6 +118,7 @@ impl WorkerCounters {
     /// Zeros for a layout with these drop reasons.
     pub fn new(reasons: &[Reason]) -> Self {
         let outbound = reasons.iter().map(|reason| is_outbound(reason.node)).collect();
+        let answers = reasons.iter().map(|reason| reason.answer.unwrap_or_default()).collect();
         let reasons = reasons.len();
         let cells = (0..MOST_INTERFACES * reasons).map(|_| AtomicU64::new(0)).collect();
         Self {
@@ -125,6 +128,7 @@ impl WorkerCounters {
             twinned: (0..MOST_INTERFACES).map(|_| TwinnedCounters::default()).collect(),
             drops: DropCounters { reasons, cells },
             outbound,
+            answers,
         }
     }
 }

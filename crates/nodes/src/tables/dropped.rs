@@ -1,15 +1,21 @@
 //! The last packets that a worker dropped for each reason: their first octets, when, and where.
 //!
 //! ```text
-//!  drop ── kept, at most 4 of a reason and millisecond ──▶ LastDropped ◀── read ── control thread
+//!  drop        ┐
+//!  icmp4-error ├─ kept, at most 4 of a reason and millisecond ─▶ LastDropped ◀─ read ─ control thread
+//!  icmp6-error ┘
 //! ```
 //! Who drops millions a second looks at one time stamp for each, and at nothing else. Memory is
 //! taken once: some 200 kB a worker. Neither side waits: while the control thread reads, a packet
 //! that would be kept is not.
 
-use graph::Reason;
+use crate::tables::Setup;
+use graph::{Reason, tsc_hz};
 use packet::PacketView;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A packet that was kept stays for so long at least, in microseconds, whatever comes after it.
+const KEPT_FOR: u64 = 1_000;
 
 /// Packets kept of each reason.
 pub const KEPT_PACKETS: usize = 4;
@@ -57,6 +63,51 @@ impl DroppedPacket {
     /// Its first octets.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.kept)]
+    }
+}
+
+/// A node that keeps the last packets of its reasons; no two nodes have the same.
+pub struct Keeper {
+    last: Arc<LastDropped>,
+    /// By reason: when each kept packet came, and which is the oldest.
+    kept: Box<[Kept]>,
+    /// [`KEPT_FOR`], as the time-stamp counter counts.
+    kept_for: u64,
+}
+
+/// When packets of a reason were kept.
+#[derive(Clone, Copy, Default)]
+struct Kept {
+    tsc: [u64; KEPT_PACKETS],
+    oldest: usize,
+}
+
+impl Keeper {
+    /// None yet.
+    pub fn new(setup: &Setup) -> Self {
+        Self {
+            last: Arc::clone(&setup.dropped),
+            kept: vec![Kept::default(); setup.counters.outbound.len()].into(),
+            kept_for: tsc_hz() * KEPT_FOR / 1_000_000,
+        }
+    }
+
+    /// Keeps the packet, unless those that are kept are too young to go.
+    #[inline]
+    pub fn keep(&mut self, reason: u16, packet: impl FnOnce() -> DroppedPacket, now_tsc: u64) {
+        let Some(kept) = self.kept.get_mut(usize::from(reason)) else { return };
+        if now_tsc.wrapping_sub(kept.tsc[kept.oldest]) >= self.kept_for {
+            keep(&self.last, kept, reason, packet(), now_tsc);
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn keep(last: &LastDropped, kept: &mut Kept, reason: u16, packet: DroppedPacket, now_tsc: u64) {
+    if last.keep(reason, kept.oldest, packet) {
+        kept.tsc[kept.oldest] = now_tsc;
+        kept.oldest = (kept.oldest + 1) % KEPT_PACKETS;
     }
 }
 

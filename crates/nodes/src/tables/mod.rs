@@ -45,7 +45,7 @@ pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,
 };
-pub use dropped::{DroppedPacket, KEPT_BYTES, KEPT_PACKETS, LastDropped};
+pub use dropped::{DroppedPacket, KEPT_BYTES, KEPT_PACKETS, Keeper, LastDropped};
 pub use echoes::{EchoHeard, EchoIds, EchoSaid, MOST_ECHOES};
 pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
 pub use flow_bridges::{FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, Tracking};

@@ -176,6 +176,6 @@ impl World {
 fn reasons() -> [Reason; 2] {
     ["ip4-input", "port-tx"].map(|node| {
         let (exit, about, mend) = (String::new(), String::new(), "");
-        Reason { node, exit, about, mend }
+        Reason { node, exit, about, mend, answer: None }
     })
 }

@@ -37,12 +37,18 @@ macro_rules! refusals {
                 /// There is no LISP here, and the interface has a twin: the kernel may have some.
                 Twin => node "twin-output" cause $crate::local::twin_output::PACKET,
                 /// RFC 1122 section 4.1.3.1: there is no LISP here.
-                Unreachable4 => node "icmp4-error" cause $crate::local::icmp_cause(
+                Unreachable4 => answer "icmp4-error"
+                    "Nothing, where somebody tries what is there; `volley port add NAME lisp` has \
+                    LISP here."
+                    cause $crate::local::icmp_cause(
                     wire::icmp4::message::UNREACHABLE,
                     wire::icmp4::unreachable::PORT,
                 ),
                 /// RFC 4443 section 3.1: there is no LISP here.
-                Unreachable6 => node "icmp6-error" cause $crate::local::icmp_cause(
+                Unreachable6 => answer "icmp6-error"
+                    "Nothing, where somebody tries what is there; `volley port add NAME lisp` has \
+                    LISP here."
+                    cause $crate::local::icmp_cause(
                     wire::icmp6::message::UNREACHABLE,
                     wire::icmp6::unreachable::PORT,
                 ),

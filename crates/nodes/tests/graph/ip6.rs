@@ -16,11 +16,13 @@ fn to_host() -> Craft<Ethernet> {
 }
 
 /// The error from `US6` that must come back to the host for `frame`, and nothing else.
-fn expect_error(frame: Vec<u8>, message_type: u8, code: u8, rest: [u8; 4]) {
+fn expect_error(reason: &str, frame: Vec<u8>, message_type: u8, code: u8, rest: [u8; 4]) {
     let mut rig = Rig::new();
     let error = to_host().ipv6(US6, HOST6).icmp6(message_type, code, rest);
     let quoted = frame[14..].iter().take(1232).copied().collect::<Vec<_>>();
-    assert_eq!(rig.answer(0, frame), [(0, error.payload(&quoted).build())]);
+    assert_eq!(rig.answer(0, frame.clone()), [(0, error.payload(&quoted).build())]);
+    assert_eq!(rig.answered(), [(reason.to_owned(), 1)]);
+    assert_eq!(rig.last_dropped(), [(reason.to_owned(), frame)]);
     rig.settle();
 }
 
@@ -71,14 +73,32 @@ fn packets_of_both_families_in_one_vector_keep_their_order() {
 
 #[test]
 fn each_reason_not_to_forward_is_told() {
-    expect_error(to("2001:db8:a::1").hop_limit(1).udp(1, 2).build(), 3, 0, [0; 4]);
-    expect_error(to("3fff::1").udp(1, 2).build(), 1, 0, [0; 4]);
-    expect_error(to("2001:db8:a:2::1").udp(1, 2).build(), 1, 0, [0; 4]);
-    expect_error(to("2001:db8:a:3::1").udp(1, 2).build(), 1, 1, [0; 4]);
+    expect_error(
+        "ip6-rewrite/hop-limit-exceeded",
+        to("2001:db8:a::1").hop_limit(1).udp(1, 2).build(),
+        3,
+        0,
+        [0; 4],
+    );
+    expect_error("ip6-lookup/no-route", to("3fff::1").udp(1, 2).build(), 1, 0, [0; 4]);
+    expect_error("ip6-lookup/unreachable", to("2001:db8:a:2::1").udp(1, 2).build(), 1, 0, [0; 4]);
+    expect_error("ip6-lookup/prohibit", to("2001:db8:a:3::1").udp(1, 2).build(), 1, 1, [0; 4]);
     let long = to("2001:db8:a:5::1").udp(1, 2).payload_len(1280 - 47);
-    expect_error(long.build(), 2, 0, [0, 0, 5, 0]);
-    expect_error(to("3fff::1").tcp(1, 2).total_len(1514).build(), 1, 0, [0; 4]);
-    expect_error(to("2001:db8:a::1").hop_by_hop(&[0x80, 0]).udp(1, 2).build(), 4, 2, [0, 0, 0, 42]);
+    expect_error("ip6-rewrite/too-big", long.build(), 2, 0, [0, 0, 5, 0]);
+    expect_error(
+        "ip6-lookup/no-route",
+        to("3fff::1").tcp(1, 2).total_len(1514).build(),
+        1,
+        0,
+        [0; 4],
+    );
+    expect_error(
+        "ip6-hop-by-hop/unknown-option",
+        to("2001:db8:a::1").hop_by_hop(&[0x80, 0]).udp(1, 2).build(),
+        4,
+        2,
+        [0, 0, 0, 42],
+    );
 }
 
 #[test]
@@ -132,9 +152,21 @@ fn an_answer_to_a_neighbour_that_is_not_known_waits_for_it() {
 #[test]
 fn what_nobody_here_takes_is_refused() {
     let sctp = to("2001:db8::1").next_header(132).payload_len(12).build();
-    expect_error(sctp, 4, 1, [0, 0, 0, 6]);
-    expect_error(to("2001:db8::1").hop_limit(1).udp(1, 33434).build(), 1, 4, [0; 4]);
-    expect_error(to("2001:db8::1").routing(&[0, 1, 0, 0, 0, 0]).build(), 4, 0, [0, 0, 0, 42]);
+    expect_error("ip6-local/unknown-next-header", sctp, 4, 1, [0, 0, 0, 6]);
+    expect_error(
+        "udp6-local/port-unreachable",
+        to("2001:db8::1").hop_limit(1).udp(1, 33434).build(),
+        1,
+        4,
+        [0; 4],
+    );
+    expect_error(
+        "ip6-local/routing-header",
+        to("2001:db8::1").routing(&[0, 1, 0, 0, 0, 0]).build(),
+        4,
+        0,
+        [0, 0, 0, 42],
+    );
     let mut rig = Rig::new();
     let syn = to("2001:db8::1").tcp(1000, 22).flags(flag::SYN).sequence(5).build();
     let reset = to_host().ipv6(US6, HOST6).tcp(22, 1000).window(0);

@@ -5,9 +5,9 @@ use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::tables::{
-    BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface,
-    InterfaceId, Kind, Leftover, Link, Mode, Punt, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Wrap,
-    link_key,
+    BondMember, BondWays, BridgeId, BridgePort, DroppedPacket, Ends, Erspan, ErspanVersion, Inside,
+    Interface, InterfaceId, Kind, Leftover, Link, Mode, Punt, Tunnel, Vlan, VlanTags, VrfId,
+    VrfTables, Wrap, link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use sched::Replaced;
@@ -241,8 +241,28 @@ impl Rig {
 
     /// All drops as `node/reason`, of all interfaces.
     pub(crate) fn drops(&self) -> Vec<(String, u64)> {
+        self.counted(false)
+    }
+
+    /// Packets whose senders were told why they go no further: the reason, and how many.
+    pub(crate) fn answered(&self) -> Vec<(String, u64)> {
+        self.counted(true)
+    }
+
+    /// The packets kept of each reason, whole if they are short.
+    pub(crate) fn last_dropped(&self) -> Vec<(String, Vec<u8>)> {
+        let reasons = &self.dataplane.layout.reasons;
+        let named = |(_, reason, packet): (usize, u16, DroppedPacket)| {
+            let why = &reasons[usize::from(reason)];
+            (format!("{}/{}", why.node, why.exit), packet.bytes().to_vec())
+        };
+        self.dataplane.last_dropped().into_iter().map(named).collect()
+    }
+
+    fn counted(&self, answered: bool) -> Vec<(String, u64)> {
         let named = |drop: DropCount| (format!("{}/{}", drop.node, drop.reason), drop.packets);
-        (0..64).flat_map(|id| self.dataplane.drops_of(id)).map(named).collect()
+        let all = (0..64).flat_map(|id| self.dataplane.drops_of(id));
+        all.filter(|drop| drop.answered == answered).map(named).collect()
     }
 
     /// Ends the router and checks its books: every packet that came in or was made was sent,

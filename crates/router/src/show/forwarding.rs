@@ -36,7 +36,9 @@ impl Router {
     fn show_port(&self, name: &PortName, port: &OpenPort) -> view::Port {
         let (totals, dropped) = (self.core.carried(port), self.core.dropped(port));
         let drops = |outbound: bool| {
-            let counts = dropped.iter().filter(|count| count.outbound == outbound);
+            // Where the sender is told, a packet of ours leaves in place of that one.
+            let counts =
+                dropped.iter().filter(|count| count.outbound == outbound && !count.answered);
             counts.map(|count| count.packets).sum()
         };
         let [rx_errors, tx_errors] = self.core.device_errors(port);

@@ -62,6 +62,7 @@ impl Router {
                     help: why.map(|it| it.mend.to_owned()).unwrap_or_default(),
                     node: count.node.to_owned(),
                     reason: count.reason,
+                    answered: count.answered,
                     port: Some(name.as_str().to_owned()),
                     packets: count.packets,
                 });

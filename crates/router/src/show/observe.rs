@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::ethernet::ethertype;
 use wire::pcap::{LINK_ETHERNET, Writer};
-use wire::{arp, describe, ip, ipv4, vlan};
+use wire::{arp, describe, ip, ipv4, ipv6, vlan};
 
 /// Bytes shown of the header that a node looked at.
 const SHOWN_BYTES: usize = 40;
@@ -69,7 +69,7 @@ impl Walks {
             exit => node.edges.get(usize::from(exit)).map_or_else(String::new, |e| e.name.clone()),
         };
         let seen = &record.bytes[record.consumed.min(record.bytes.len())..];
-        let detail = described(&record.bytes, record.consumed);
+        let detail = described(&record.bytes, record.consumed, record.length);
         let hex = seen.iter().take(SHOWN_BYTES).map(|byte| format!("{byte:02x}"));
         view::TraceStep {
             node: node.spec.name.to_owned(),
@@ -84,9 +84,10 @@ impl Walks {
 
 /// The first octets of a frame as a person reads them, from the header on that somebody looks at:
 /// one of IP, or of a frame whose tag was taken out, or that came out of a tunnel.
-pub(super) fn described(bytes: &[u8], consumed: usize) -> String {
+pub(super) fn described(bytes: &[u8], consumed: usize, length: usize) -> String {
     let seen = &bytes[consumed.min(bytes.len())..];
     match consumed {
+        0 if !is_frame(bytes) && is_packet(bytes, length) => describe::packet(bytes).to_string(),
         0 => describe::frame(bytes).to_string(),
         _ if is_frame(seen) => describe::frame(seen).to_string(),
         _ => describe::packet(seen).to_string(),
@@ -104,6 +105,15 @@ fn is_frame(bytes: &[u8]) -> bool {
         ethertype::ARP => arp::Packet::parse(inside).is_ok(),
         _ => false,
     }
+}
+
+/// Whether a packet of IP of so many octets begins there: one that the router makes, which has no
+/// link header yet.
+fn is_packet(bytes: &[u8], length: usize) -> bool {
+    let ip4 = ipv4::Header::new(bytes).filter(|it| it.is_sound());
+    let ip6 = ipv6::Header::new(bytes).filter(|_| ip::version(bytes) == 6);
+    ip4.is_some_and(|it| usize::from(it.total_len()) == length)
+        || ip6.is_some_and(|it| ipv6::Header::LEN + usize::from(it.payload_len()) == length)
 }
 
 /// Octets as digits, without spaces.
@@ -306,11 +316,19 @@ mod tests {
         let (to, from) = ([0x45, 0, 0, 28, 0, 1], [2; 6]);
         let frame = craft::ethernet(to, from).ipv4([10, 0, 7, 2], [10, 0, 2, 2]).udp(5, 6).build();
         let read = "IPv4 10.0.7.2 > 10.0.2.2 ttl 64 len 28 UDP 5 > 6 len 0";
-        assert_eq!(described(&[&[0; 4][..], &frame].concat(), 4), read);
-        assert_eq!(
-            (described(&frame, 0), described(&frame, 14)),
-            (read.to_owned(), read.to_owned())
-        );
-        assert_eq!(described(&frame[..20], 14), "IPv4 [cut short, 6 octets]");
+        assert_eq!(described(&[&[0; 4][..], &frame].concat(), 4, 42), read);
+        assert_eq!([described(&frame, 0, 42), described(&frame, 14, 28)], [read; 2]);
+        assert_eq!(described(&frame[..20], 14, 28), "IPv4 [cut short, 6 octets]");
+    }
+
+    #[test]
+    fn what_the_router_makes_reads_as_a_packet_while_it_has_no_link_header() {
+        let ip4 = craft::ipv4([10, 0, 7, 2], [10, 0, 2, 2]).udp(5, 6).build();
+        let read = "IPv4 10.0.7.2 > 10.0.2.2 ttl 64 len 28 UDP 5 > 6 len 0";
+        assert_eq!(described(&ip4, 0, ip4.len()), read);
+        let ip6 = craft::ipv6(1, 2).udp(5, 6).payload(&[7; 200]).build();
+        assert!(described(&ip6[..96], 0, ip6.len()).starts_with("IPv6 ::1 > ::2 "));
+        // Who has a longer frame than it says is a station of such an address.
+        assert!(described(&ip4, 0, 60).contains(" ethertype "));
     }
 }

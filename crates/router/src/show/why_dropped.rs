@@ -120,7 +120,7 @@ impl Kept {
             to: is_outbound(why.node).then(|| name(packet.tx)).flatten(),
             worker: worker as u32,
             bytes: packet.length,
-            detail: described(packet.bytes(), packet.consumed.into()),
+            detail: described(packet.bytes(), packet.consumed.into(), packet.length as usize),
             hex: hex(packet.bytes()),
         }
     }

@@ -127,7 +127,8 @@ fn counters(core: &Core, port: &OpenPort) -> Counters {
         counters.received[1] += now.rx_packets;
         counters.sent[0] += now.tx_bytes;
         counters.sent[1] += now.tx_packets;
-        for drop in core.dataplane.drops_of(id) {
+        let drops = core.dataplane.drops_of(id);
+        for drop in drops.iter().filter(|drop| !drop.answered) {
             let side = if drop.outbound { &mut counters.sent } else { &mut counters.received };
             side[2] += drop.packets;
         }

@@ -137,7 +137,7 @@ impl Router {
             node: node.spec.name.to_owned(),
             exit: edge.map_or_else(|| "taken".to_owned(), |edge| edge.name.clone()),
             meaning: edge.map(|edge| edge.about.clone()).unwrap_or_default(),
-            detail: described(&look.step.bytes, look.step.consumed),
+            detail: described(&look.step.bytes, look.step.consumed, look.step.length),
             decisions,
         })
     }
@@ -151,7 +151,7 @@ impl Router {
         self.node(step).edges.get(usize::from(step.exit)).map_or("", |edge| &edge.name)
     }
 
-    /// Why a step drops the packet, if it does.
+    /// Why a step drops the packet, or has its sender told, if it does.
     fn reason(&self, step: &TraceRecord) -> Option<&graph::Reason> {
         let (layout, node) = (&self.core.dataplane.layout, self.node(step));
         let edge = node.edges.get(usize::from(step.exit))?;
@@ -174,7 +174,8 @@ impl Router {
         for step in &seen.steps {
             let node = self.node(step).spec;
             if let Some(why) = self.reason(step) {
-                say(format!("dropped by {}: {}", why.node, why.exit));
+                let how = if why.answer.is_some() { "refused" } else { "dropped" };
+                say(format!("{how} by {}: {}", why.node, why.exit));
             } else if step.exit == TAKEN
                 && !matches!(node.name, "port-tx" | "twin-output" | "drop" | "shape")
             {
