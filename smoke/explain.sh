@@ -56,6 +56,15 @@ on "$a" python3 -c 'import socket, sys; link = socket.socket(socket.AF_PACKET, s
 wait $!
 [ "$(tshark -r "$work/left.pcap" -T fields -e frame.len 2>/dev/null)" = $(($(wc -c <"$work/out.hex") / 2)) ] || fail "another length"
 [ "$(ctl router explain --pcap "$work/left.pcap" in p2 --json | jq -r .hex)" = "$(cat "$work/out.hex")" ] || fail "what left is not what was said"
+# Packets that really pass are told likewise, the router's own answers as well.
+traced() { ctl router trace show --json | jq -r "[.packets[].steps[] | select(.node == \"$1\").decisions[] | select(.what == \"$2\").said] | join(\"; \")"; }
+ctl router trace start --source 10.0.1.2 --destination 10.0.2.2 --count 2 >/dev/null
+for dscp in 46 0; do on "$a" ping -q -c 1 -W 2 -Q $((dscp * 4)) 10.0.2.2 >/dev/null || true; done
+by_class() { [ "$(traced shape class)" = '1:10; 1:30, the default: no filter takes it' ]; }
+until_true by_class || fail "classes traced: $(traced shape class)"
+[[ "$(traced policer-input policer)" == "little: "*"; little: "* ]] || fail "policers traced: $(ctl router trace show)"
+is '.outcome | test("^refused by ip4-lookup: no-route; sent by p1$")' in p1 ip src 10.0.1.2 dst 203.0.113.9 / udp
+is '[.walks[0].steps[] | select(.node == "ip4-lookup").detail] | last | test("^IPv4 10.0.1.1 > 10.0.1.2 .* ICMP net unreachable")' in p1 ip src 10.0.1.2 dst 203.0.113.9 / udp
 
 # Thirty questions change nothing: no counter, token, station, neighbour, and nothing is sent.
 ctl router counters clear >/dev/null

@@ -40,6 +40,11 @@ table 0: priority 1, any packet: set_field:0x7->reg1,resubmit(,5)
   table 5: priority 32768, ip,in_port=1,ip_dst=10.0.9.2: set_field:10.0.9.3->ip_dst,set_field:06:00:00:00:00:03->eth_dst,dec_ttl,output:3
 set_field:10.0.9.3->ip_dst, then set_field:06:00:00:00:00:03->eth_dst, then set_field:63->nw_ttl, then out of p3 (port 3)
 END
+# Of a packet that passes it is the same.
+ctl router trace start --port p1 --protocol icmp --count 1 >/dev/null
+on "$a" ping -q -c 1 10.0.9.2 >/dev/null
+passed() { ctl router trace show --json | jq -r '.packets[].steps[].decisions[] | select(.what == "flow" or .what == "comes to").said' | diff - "$work/explained.txt"; }
+until_true passed || { passed; exit 1; }
 
 # As an ordinary bridge; a port that floods nothing; a group; what is wrong is told.
 ofctl del-flows "$of"

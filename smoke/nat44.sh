@@ -38,6 +38,19 @@ until_true hears "$a" TCP:10.0.2.1:8080 "inside for 10.0.2.1"
 on "$a" ping -c 3 -i 0.2 -W 2 -s 4000 10.0.2.2 >/dev/null || fail "a packet in pieces is lost"
 traced() { on "$a" traceroute -n -q 1 -w 1 -m 4 10.0.2.2 >"$work/traced"; has ' 1  10.0.1.1 ' "$work/traced" && has ' 2  10.0.2.2 ' "$work/traced"; }
 until_true traced || fail "$(cat "$work/traced")"
+# So it is of packets that pass: those of an ordinary ping are longer than what a trace keeps of each.
+ctl router trace start --protocol icmp --count 2 >/dev/null
+on "$a" ping -q -c 1 -W 2 10.0.2.2 >/dev/null
+passed() {
+    ctl router trace show --json | jq -r '.packets[].steps[] | select(.node | test("nat44")) | "\(.node): \([.decisions[] | select(.what == "connection" or .what == "becomes").said] | join(": "))"' |
+        sed 's/identifier [0-9]*/identifier ID/' >"$work/passed"
+    diff - "$work/passed" >"$work/passed.diff" <<'END'
+nat44-input: 
+nat44-output: is in the table: 10.0.2.1 > 10.0.2.2, identifier ID
+nat44-input: is in the table: 10.0.2.2 > 10.0.1.2, identifier ID
+END
+}
+until_true passed || { cat "$work/passed.diff"; fail "a packet's translation is not traced"; }
 # What would become of a packet is told: by which connection or forwarded port, and into what; it begins none.
 would() {
     local wanted=$1

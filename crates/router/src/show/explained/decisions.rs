@@ -16,7 +16,7 @@ use nodes::filter::{
 use nodes::port::{Classifier, ForwardedIn};
 use nodes::tables::{Interface, Link, Mode, bridge_port};
 use police::Colour;
-use sched::{ClassId, Report};
+use sched::{ClassId, Report, Shape};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use wire::{MacAddr, ethernet, ip, ipv4, ipv6};
@@ -293,12 +293,23 @@ impl Look<'_> {
         let classifier = Classifier::of_scheduler(config);
         let (packet, _) = classifier.describe(self.header(), forwarded_in, || None);
         let said = match packet.class {
-            ClassId::NONE => {
-                "none of the filters': the default one, if there are classes".to_owned()
-            }
+            ClassId::NONE => match default_class(&config.root) {
+                Some(class) => format!("{class}, the default: no filter takes it"),
+                None if config.root.classes().is_some() => "none: no filter takes it".to_owned(),
+                None => format!("{} has none", config.root.kind()),
+            },
             class => class.to_string(),
         };
         Some(vec![("class", said)])
+    }
+}
+
+/// Where packets go that no filter takes.
+fn default_class(root: &Shape) -> Option<ClassId> {
+    match root {
+        Shape::Htb(htb) => htb.default,
+        Shape::Hfsc(hfsc) => hfsc.default,
+        _ => None,
     }
 }
 

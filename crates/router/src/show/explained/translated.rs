@@ -84,8 +84,11 @@ impl Look<'_> {
 }
 
 fn read(step: &TraceRecord, row: &Interface, nat: &Nat44) -> Option<Read> {
-    let bytes = &step.bytes[step.consumed.min(step.bytes.len())..];
-    let at = ip4_at(bytes, row.carries_packets())?;
+    // As long as it was: of a long packet its first octets alone were kept, where all that tells
+    // connections apart is.
+    let mut bytes = step.bytes[step.consumed.min(step.bytes.len())..].to_vec();
+    bytes.resize(bytes.len().max(step.length), 0);
+    let at = ip4_at(&bytes, row.carries_packets())?;
     Some(read4(&bytes[at..], nat.zone))
 }
 
