@@ -34,11 +34,35 @@ struct Written {
     what: String,
     began_unix_s: u64,
     updated_unix_s: u64,
+    process: Process,
     done: usize,
     all: usize,
     left_s: Option<u64>,
     results: Vec<Found>,
     failures: Vec<String>,
+}
+
+/// Who measures, for who looks whether it still does: a process by its number, when that was begun,
+/// and where the number is known (this start of the machine, this namespace).
+#[derive(Clone, Debug, Default, Serialize)]
+struct Process {
+    id: u32,
+    began_ticks: u64,
+    known_in: String,
+}
+
+impl Process {
+    /// This one; nothing where it cannot be told.
+    fn this() -> Option<Self> {
+        let stat = fs::read_to_string("/proc/self/stat").ok()?;
+        // Behind the name, which may have any letters (proc(5)).
+        let began_ticks =
+            stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()?;
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+        let known_in = format!("{} {}", boot.trim(), namespace.to_str()?);
+        Some(Self { id: std::process::id(), began_ticks, known_in })
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -73,6 +97,7 @@ impl Standing {
             scenario: scenario.to_owned(),
             title: title.to_owned(),
             began_unix_s,
+            process: Process::this().unwrap_or_default(),
             ..Written::default()
         };
         Self {
@@ -194,7 +219,10 @@ mod tests {
         let (mut told, mut sample) =
             (read(), serde_json::from_str::<serde_json::Value>(SAMPLE).unwrap());
         assert!(told["updated_unix_s"].as_u64() >= told["began_unix_s"].as_u64());
+        assert_eq!(told["process"]["id"], std::process::id());
+        assert!(told["process"]["began_ticks"].as_u64() > Some(0), "{told}");
         for each in [&mut told, &mut sample] {
+            each["process"] = 0.into();
             (each["began_unix_s"], each["updated_unix_s"]) = (0.into(), 0.into());
             each["results"][0]["low_pps"] = 0.into();
         }

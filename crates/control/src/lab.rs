@@ -51,11 +51,53 @@ struct Written {
     what: String,
     began_unix_s: u64,
     updated_unix_s: u64,
+    process: Process,
     done: u64,
     all: u64,
     left_s: Option<u64>,
     results: Vec<LabResult>,
     failures: Vec<String>,
+}
+
+/// Who measures: a process by its number, when that was begun, and where the number is known.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Process {
+    id: u32,
+    began_ticks: u64,
+    known_in: String,
+}
+
+impl Process {
+    /// Whether it is gone for certain: of one on another machine, or in a container, nobody here
+    /// knows.
+    fn is_gone(&self) -> bool {
+        if self.id == 0 || known_here().is_none_or(|here| here != self.known_in) {
+            return false;
+        }
+        match fs::read_to_string(format!("/proc/{}/stat", self.id)) {
+            Ok(stat) => began_ticks(&stat) != Some(self.began_ticks),
+            Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+        }
+    }
+}
+
+/// Where numbers of processes are the same as here: since this start of the machine, in this
+/// namespace.
+fn known_here() -> Option<String> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    let namespace = fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(format!("{} {}", boot.trim(), namespace.to_str()?))
+}
+
+/// When a process was begun, of its line in proc(5): behind its name, which may have any letters; a
+/// process that nobody has waited for is none.
+fn began_ticks(stat: &str) -> Option<u64> {
+    let mut behind = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    if behind.next()? == "Z" {
+        return None;
+    }
+    behind.nth(18)?.parse().ok()
 }
 
 /// The newest campaign in a folder.
@@ -112,6 +154,7 @@ pub fn read(text: &[u8], now: SystemTime) -> Result<Lab, String> {
         return Err(format!("{FILE} is of version {}: expected 1", written.v));
     }
     let state = match &written.state[..] {
+        "running" if written.process.is_gone() => LabState::Gone,
         "running" => LabState::Running,
         "over" => LabState::Over,
         "stopped" => LabState::Stopped,
@@ -186,6 +229,37 @@ mod tests {
         assert_eq!(lab.failures, ["ovs, l2-xconnect: it died"]);
         let text = <Lab as crate::view::View>::text(&lab, crate::view::Style::new(false));
         assert!(text.contains("3 of 12 searches, 1:50 since it began, about 4:50 left"), "{text}");
+    }
+
+    #[test]
+    fn a_campaign_whose_process_is_gone_does_not_run() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        let (began, here) = (began_ticks(&stat).unwrap(), known_here().unwrap());
+        let state = |id: u32, began_ticks: u64, known_in: &str| {
+            let mut told: serde_json::Value = serde_json::from_str(SAMPLE).unwrap();
+            told["process"] =
+                serde_json::json!({ "id": id, "began_ticks": began_ticks, "known_in": known_in });
+            let lab = read(told.to_string().as_bytes(), at(1_800_000_140)).unwrap();
+            let text = <Lab as crate::view::View>::text(&lab, crate::view::Style::new(false));
+            let is_told =
+                text.contains("its process is gone") && text.contains("heard of 0:40 ago");
+            assert_eq!(is_told, lab.state == LabState::Gone, "{text}");
+            lab.state
+        };
+        assert_eq!(state(child.id(), began, &here), LabState::Running);
+        // Another one has its number.
+        assert_eq!(state(child.id(), began + 1, &here), LabState::Gone);
+        child.kill().unwrap();
+        // Not waited for yet.
+        while state(child.id(), began, &here) == LabState::Running {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert_eq!(state(child.id(), began, &here), LabState::Gone);
+        // On another machine, or told by a lab that tells nothing of it.
+        assert_eq!(state(child.id(), began, "elsewhere"), LabState::Running);
+        assert_eq!(state(0, 0, ""), LabState::Running);
     }
 
     #[test]

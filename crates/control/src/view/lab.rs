@@ -13,8 +13,10 @@ pub enum LabState {
     Nothing,
     /// What is there cannot be read.
     Unreadable,
-    /// It measures, or was ended without a word: see when it was heard of last.
+    /// It measures; of one on another machine, or in a container, see when it was heard of last.
     Running,
+    /// Its process is gone without a word; what was measured stands.
+    Gone,
     /// It is over.
     Over,
     /// It was stopped; what was measured stands.
@@ -97,6 +99,7 @@ impl View for Lab {
             LabState::Nothing => "no campaign is in the folder",
             LabState::Unreadable => "what is there cannot be read",
             LabState::Running => "running",
+            LabState::Gone => "ended without a word, its process is gone; what was measured stands",
             LabState::Over => "over",
             LabState::Stopped => "stopped",
             LabState::Failed => "failed",
@@ -121,7 +124,7 @@ impl View for Lab {
         if let Some(left) = lab.left_s.filter(|_| lab.state == LabState::Running) {
             text += &format!(", about {} left", time(left));
         }
-        if lab.state == LabState::Running {
+        if matches!(lab.state, LabState::Running | LabState::Gone) {
             text += &format!("; heard of {} ago: {}", time(lab.silent_s), lab.what);
         }
         text.push('\n');

@@ -295,11 +295,11 @@ async function explain(event) {
 // --- the lab
 const clock = (s) => `${s >= 3600 ? `${Math.floor(s / 3600)}:` : ""}${String(Math.floor(s / 60) % 60).padStart(s >= 3600 ? 2 : 1, "0")}:${String(s % 60).padStart(2, "0")}`;
 const LAB_WORDS = { off: "The configuration names no folder.", nothing: "There is no campaign in the folder.", unreadable: "What is there cannot be read",
-  running: "running", over: "over", stopped: "stopped: what was measured stands", failed: "failed: what was measured stands" };
+  running: "running", gone: "ended without a word, its process is gone: what was measured stands", over: "over", stopped: "stopped: what was measured stands", failed: "failed: what was measured stands" };
 async function lab() {
   const told = await ask("/v1/lab"), runs = told.state === "running", mpps = (pps) => (pps / 1e6).toFixed(4);
   const share = told.all ? Math.min(1, told.done / told.all) : 0;
-  const state = make("strong", { class: told.state === "unreadable" || told.state === "failed" ? "bad" : undefined }, LAB_WORDS[told.state]);
+  const state = make("strong", { class: ["unreadable", "failed", "gone"].includes(told.state) ? "bad" : undefined }, LAB_WORDS[told.state]);
   put(at("lab-standing"), make("article", {},
     told.scenario ? make("h3", {}, told.scenario, told.title ? `: ${told.title}` : "") : null,
     make("p", {}, state, told.problem ? `: ${told.problem}` : "", told.folder ? make("span", { class: "quiet" }, ` ${told.folder}`) : null),
@@ -307,7 +307,7 @@ async function lab() {
       make("progress", { value: share, max: 1, "aria-label": "searches that are over" }),
       make("p", { class: "lab-far" }, `${told.done}${told.all ? ` of ${told.all}` : ""} searches, ${clock(told.elapsed_s)} since it began`,
         runs && told.left_s !== null ? `, about ${clock(told.left_s)} left` : ""),
-      runs ? make("p", {}, told.what, make("span", { class: told.silent_s > 600 ? "bad" : "quiet" }, ` heard of ${clock(told.silent_s)} ago`)) : null,
+      runs || told.state === "gone" ? make("p", {}, told.what, make("span", { class: told.silent_s > 600 ? "bad" : "quiet" }, ` heard of ${clock(told.silent_s)} ago`)) : null,
     ] : null));
   at("lab-table").hidden = !told.scenario;
   table(at("lab-table"), `${told.results.length} rates so far`, [
