@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use super::problem::{Refusal, refuse};
 use super::show::aside;
-use super::verb::{Serve, served};
+use super::verb::{Serve, entity_tag};
 use crate::changing;
 use crate::config::{self, Config, Host, Source};
 use crate::control_loop::{Control, Handle};
@@ -18,9 +18,9 @@ use crate::pace;
 use crate::save;
 use crate::transaction::Plan;
 use crate::view::{
-    self, All, Answer, Answered, ConfigApply, ConfigCheck, ConfigDiff, ConfigEdit, ConfigRollback,
-    ConfigSave, ConfigSchema, ConfigStatus, ConfigText, EditText, Fields, HistoryEntry, Nothing,
-    RollbackTo, Shown,
+    self, All, Answer, Answered, Applied, ConfigApply, ConfigCheck, ConfigConfirm, ConfigDiff,
+    ConfigEdit, ConfigRollback, ConfigSave, ConfigSchema, ConfigStatus, ConfigText, EditText,
+    Fields, HistoryEntry, Nothing, RollbackTo, Shown,
 };
 
 impl Answer<ConfigStatus> for Control {
@@ -66,8 +66,11 @@ impl Serve for ConfigSchema {
     }
 }
 
-served! {
-    ConfigConfirm: |Nothing, control, now| Ok(control.transaction.confirm(now)?),
+impl Serve for ConfigConfirm {
+    async fn serve(handle: Handle, _: Nothing) -> Result<Response, Refusal> {
+        let confirm = |control: &mut Control, now| control.transaction.confirm(now);
+        Ok(tagged(handle.call(confirm).await??))
+    }
 }
 
 impl Serve for ConfigCheck {
@@ -102,7 +105,7 @@ impl Serve for ConfigApply {
         let comment = format!("apply {}", source.name);
         let make = move |_: &Config, host: &Host| config::parse(&source, host);
         let applied = changing::change(&handle, Box::new(make), within, comment).await?;
-        Ok(Json(applied).into_response())
+        Ok(tagged(applied))
     }
 }
 
@@ -118,14 +121,14 @@ impl Serve for ConfigEdit {
         let make = move |runs: &Config, host: &Host| config::edit(runs, &source, host);
         let within = within(confirm_within_s);
         let applied = changing::change(&handle, Box::new(make), within, comment).await?;
-        Ok(Json(applied).into_response())
+        Ok(tagged(applied))
     }
 }
 
 impl Serve for ConfigRollback {
     async fn serve(handle: Handle, Fields(to): Fields<RollbackTo>) -> Result<Response, Refusal> {
         let applied = changing::rollback(&handle, to.revision).await?;
-        Ok(Json(applied).into_response())
+        Ok(tagged(applied))
     }
 }
 
@@ -153,6 +156,11 @@ impl Serve for ConfigSave {
         let saved = view::Saved { file: file.display().to_string(), backup, revision };
         Ok(Json(saved).into_response())
     }
+}
+
+/// What was made, with the entity tag of the configuration that runs now.
+fn tagged(applied: Applied) -> Response {
+    (entity_tag(applied.revision), Json(applied)).into_response()
 }
 
 /// The configuration that a request brings.

@@ -30,7 +30,7 @@ mod verb;
 mod web;
 
 use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{Method, StatusCode, Uri, header};
 use axum::middleware::from_fn;
 use axum::routing::get;
 use axum::{Json, Router};
@@ -54,7 +54,7 @@ pub use web::{Web, page};
     info(
         title = "Volley",
         description = "The API of a Volley router: what it shows, its configuration, its traces.\n\n\
-            A request with `If-Match: \"REVISION\"` is done only while this revision of the configuration runs, \
+            `GET /v1/config` and each change answer with the revision that runs as `ETag`. A request with `If-Match: \"REVISION\"` is done only while this revision of the configuration runs, \
             and else refused (412).\n\n\
             Each operation says which right it takes: `see`, `change`, `files` or `all`, each with those before. \
             Who has less is refused (403).",
@@ -96,7 +96,10 @@ pub fn router(handle: Handle) -> Router {
     paths
         .route("/openapi.json", get(async move || Json(document.clone())))
         .fallback(async |uri: Uri| {
-            problem::refuse(StatusCode::NOT_FOUND, format!("there is nothing at {}", uri.path()))
+            // Where the document is that says what there is (RFC 8631).
+            let document = [(header::LINK, "</openapi.json>; rel=\"service-desc\"")];
+            let nothing = format!("there is nothing at {}", uri.path());
+            (document, problem::refuse(StatusCode::NOT_FOUND, nothing))
         })
         .method_not_allowed_fallback(async |method: Method, uri: Uri| {
             let detail = format!("{method} does not apply to {}", uri.path());

@@ -15,7 +15,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::problem::{Refusal, Refused, refuse};
 use super::right::{allowed, takes};
-use super::verb::{Serve, operation_id};
+use super::verb::{Serve, entity_tag, operation_id};
 use crate::control_loop::{Control, Handle};
 use crate::view::{
     self, Counters, EngineError, Exposition, Kind, Nothing, OpenMetrics, Reply, Right, Shown,
@@ -75,7 +75,10 @@ where
     let reply = ask_all::<V>(&handle.named(V::PATH), filter).await??;
     aside(move || {
         if V::MEDIA == [view::JSON] {
-            return Json(reply).into_response();
+            return match V::revision(&reply) {
+                Some(revision) => (entity_tag(revision), Json(reply)).into_response(),
+                None => Json(reply).into_response(),
+            };
         }
         let (media, text) = V::written(reply).unwrap_or_default();
         ([(header::CONTENT_TYPE, media)], text).into_response()

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use axum::extract::{FromRequest, FromRequestParts, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
@@ -106,6 +106,11 @@ where
         Method::Post => post(serve),
     };
     (schemas, paths, served)
+}
+
+/// What `If-Match` of the next change names, if it is to be made while nobody else made one.
+pub(super) fn entity_tag(revision: u64) -> [(HeaderName, String); 1] {
+    [(header::ETAG, format!("\"{revision}\""))]
 }
 
 /// The revision of the configuration that a request is meant for, where it says so: the entity tag

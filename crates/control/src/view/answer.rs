@@ -66,6 +66,11 @@ pub trait View: ToSchema + Sized + 'static {
         Table::new(&[])
     }
 
+    /// The revision of the configuration that it is: its entity tag, which `If-Match` takes.
+    fn revision(_: &Self::Reply) -> Option<u64> {
+        None
+    }
+
     /// Takes a slice of the answer in. True if there is more: the filter then asks for what comes
     /// next.
     fn take_in(whole: &mut Option<Self::Reply>, slice: Self::Reply, _: &mut Self::Filter) -> bool {

@@ -50,6 +50,7 @@ fn on_one_thread<T>(test: impl Future<Output = T>) -> T {
 struct Reply {
     status: u16,
     kind: String,
+    tag: String,
     text: String,
 }
 
@@ -65,10 +66,10 @@ async fn send(router: &Router, mut request: Request<Body>) -> Reply {
     }
     let response = router.clone().oneshot(request).await.unwrap();
     let status = response.status().as_u16();
-    let kind = response.headers().get(header::CONTENT_TYPE);
-    let kind = kind.map_or("", |kind| kind.to_str().unwrap()).to_owned();
+    let said = |name| response.headers().get(name).map_or("", |it| it.to_str().unwrap()).to_owned();
+    let (kind, tag) = (said(header::CONTENT_TYPE), said(header::ETAG));
     let body = response.into_body().collect().await.unwrap().to_bytes();
-    Reply { status, kind, text: String::from_utf8_lossy(&body).into_owned() }
+    Reply { status, kind, tag, text: String::from_utf8_lossy(&body).into_owned() }
 }
 
 async fn get(router: &Router, path: &str) -> Reply {

@@ -268,8 +268,13 @@ fn a_change_that_was_meant_for_another_revision_is_not_made() {
                 .body(Body::from(body))
                 .unwrap()
         };
-        let first = send(&router, add("\"1\"", "route add 10.1.0.0/16 blackhole")).await;
-        assert_eq!(first.json()["revision"], 2);
+        let seen = get(&router, "/v1/config").await.tag;
+        let first = send(&router, add(&seen, "route add 10.1.0.0/16 blackhole")).await;
+        assert_eq!(
+            (&seen[..], &first.tag[..], &first.json()["revision"]),
+            ("\"1\"", "\"2\"", &2.into())
+        );
+        assert_eq!(get(&router, "/v1/config").await.tag, first.tag);
         // The second operator saw revision 1, too.
         let second = send(&router, add("\"1\"", "route del 10.1.0.0/16")).await;
         assert_problem(&second, 412, "revision 2 of the configuration runs, and not 1");
