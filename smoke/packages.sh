@@ -16,7 +16,10 @@ cp "$work"/packages/*.deb "$bare/packages"
 apt() { DEBIAN_FRONTEND=noninteractive chroot "$bare" apt-get -y -q --no-install-recommends "$@" >"$work/apt.log" 2>&1; }
 apt update
 apt install $(cd "$bare" && printf '/%s ' packages/*.deb)
-chroot "$bare" getent group volley >/dev/null
+# The router's user, and what it may write; nobody else reads its configuration but its group.
+id=$(chroot "$bare" id -u volley)
+[ "$id" -gt 0 ] && [ "$(stat -c '%u %a' "$bare/etc/volley" "$bare/etc/volley/volley.toml" | xargs)" = "$id 750 $id 640" ] ||
+    { ls -la "$bare/etc/volley"; echo "the router's files are not its own"; exit 1; }
 
 # Every command has its page, and shells read the completions.
 for page in man1/volley man1/volley-port-add man1/volley-show-nodes man1/volley-lab-run man8/volleyd; do
@@ -50,6 +53,8 @@ unit=$bare/lib/systemd/system/volley.service
 # There is no systemd in there that could have that target.
 systemd-analyze verify --man=no --root="$bare" "$unit" >"$work/verify.log" 2>&1 || true
 ! grep -v 'sysinit.target not found' "$work/verify.log" || { echo "systemd finds fault with the unit"; exit 1; }
+[ "$(sed -n 's/^\(User\|Group\)=//p' "$unit" | xargs)" = 'volley volley' ] && [ "$(sed -n 's/^CapabilityBoundingSet=//p' "$unit")" = "$(sed -n 's/^AmbientCapabilities=//p' "$unit")" ] ||
+    { echo "the unit has no user of its own that may what it needs"; exit 1; }
 capabilities=$(sed -n 's/^CapabilityBoundingSet=//p' "$unit" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
 start=$(sed -n 's/^ExecStart=//p' "$unit")
 # In a mount namespace of its own, which ends with the router.
@@ -58,9 +63,11 @@ mount --bind "$bare" "$bare" && mount -o remount,bind,ro "$bare" &&
 mount --bind "$bare/etc/volley" "$bare/etc/volley" && mount -o remount,bind,rw "$bare/etc/volley" &&
 mount --bind "$work/run" "$bare/run" &&
 mount --rbind /proc "$bare/proc" && mount --rbind /dev "$bare/dev" && mount --rbind /sys "$bare/sys" &&
-exec chroot "$bare" setpriv --no-new-privs --bounding-set=-all,$capabilities $start
+exec chroot "$bare" setpriv --reuid volley --regid volley --init-groups --no-new-privs --inh-caps=-all,$capabilities \
+    --ambient-caps=-all,$capabilities --bounding-set=-all,$capabilities $start
 SH
 mkdir -p "$work/run/volley"
+chown "$id:$(chroot "$bare" id -g volley)" "$work/run/volley"
 as_unit() {
     (exec ip netns exec "$r" sh "$work/as-unit") >>"$work/volleyd.log" 2>&1 &
     daemons+=($!)
@@ -73,6 +80,7 @@ trap 'outcome=$?; umount "$bare/run" || true; clean_up $outcome' EXIT
 
 as_unit
 [ "$(volley --json show ports | jq length)" = 0 ]
+[ "$(stat -c %u "/proc/$(volley --json show version | jq .pid)")" = "$id" ] || { volley show process; echo "it runs as another user"; exit 1; }
 volley port add lan af_packet device v1 addresses 10.0.1.1/24
 volley port add wan af_packet device v2 addresses 10.0.2.1/24
 volley config save
