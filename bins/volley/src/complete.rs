@@ -87,6 +87,12 @@ pub(crate) fn candidates(
     found
 }
 
+/// Layers of a packet in words.
+const LAYERS: [&str; 13] = [
+    "arp", "data", "ether", "gre", "hex", "icmp", "icmp6", "ip", "ip6", "tcp", "udp", "vlan",
+    "vxlan",
+];
+
 /// What could come after `words`, begun by `start` or not, flags among it.
 pub(crate) fn following(
     grammar: &Command,
@@ -121,6 +127,18 @@ pub(crate) fn following(
                 found.of_names(Names::Configured(names), start, ask);
             }
         }
+        // A packet in words: where it comes in is a name.
+        false if place.command().get_name() == "explain" => match place.plain[..] {
+            ["in"] => found.of_names(Names::Ports, start, ask),
+            ["in", _] | [.., "/"] => {
+                found.words.extend(LAYERS.map(|word| (word.to_owned(), String::new())));
+            }
+            [] => {
+                let about = "The port that it comes in by".to_owned();
+                found.words.push(("in".to_owned(), about));
+            }
+            _ => {}
+        },
         false => {
             if let Some(argument) = wanted.nth(place.plain.len()) {
                 found.of_argument(argument, argument.get_id().as_str(), &place, start, ask);
@@ -258,6 +276,10 @@ mod tests {
         let node = ["capture", "start", "--node", "ip4-lookup", "--exit"];
         assert_eq!(next(&node, ""), ["blackhole", "no-route"]);
         assert_eq!(next(&["trace", "start", "--reason"], ""), ["denied", "no-route"]);
+        assert_eq!(next(&["explain"], "i"), ["in"]);
+        assert_eq!(next(&["explain", "in"], "l"), ["lan"]);
+        assert_eq!(next(&["explain", "in", "lan"], "ip"), ["ip", "ip6"]);
+        assert_eq!(next(&["explain", "in", "lan", "ip", "dst", "10.0.0.1", "/"], "u"), ["udp"]);
         assert_eq!(next(&["why-dropped", "--node", "ip4-lookup", "--reason"], ""), ["no-route"]);
         assert_eq!(next(&["trace", "start"], "--so"), ["--socket", "--source", "--source-port"]);
         assert_eq!(next(&["show", "routes", "--vrf"], "r"), ["red"]);
