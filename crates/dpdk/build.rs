@@ -1,6 +1,7 @@
 //! Finds DPDK, compiles the shim, names the libraries to link.
 
 use std::env;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The first release with the `rte_mbuf` of `packet::Mbuf`; the shim asserts it for later ones.
@@ -8,6 +9,10 @@ const OLDEST: &str = "22.11";
 
 /// What we call ourselves. Drivers are loaded by DPDK at run time from its own folder.
 const SHARED: [&str; 5] = ["rte_ethdev", "rte_mbuf", "rte_mempool", "rte_ring", "rte_eal"];
+
+/// What the libraries of later releases are made of in part: who writes the log (23.11), who reads
+/// arguments (24.03). Linked where it is.
+const LATER: [&str; 2] = ["rte_log", "rte_argparse"];
 
 /// With the feature `static`: drivers, which nothing refers to but themselves.
 const STATIC_DRIVERS: [&str; 20] = [
@@ -71,15 +76,22 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     compile_shim(&library);
-    let folder = pkg_config::get_variable("libdpdk", "libdir");
-    println!("cargo::rustc-link-search=native={}", folder.unwrap_or_default());
+    let folder = pkg_config::get_variable("libdpdk", "libdir").unwrap_or_default();
+    println!("cargo::rustc-link-search=native={folder}");
+    let later = |ending: &str| {
+        let is_there =
+            |name: &&str| Path::new(&folder).join(format!("lib{name}.{ending}")).exists();
+        LATER.into_iter().filter(is_there).collect::<Vec<_>>()
+    };
     if env::var_os("CARGO_FEATURE_STATIC").is_some() {
         link("static:+whole-archive,-bundle", &STATIC_DRIVERS);
         link("static:-bundle", &STATIC_LIBRARIES);
+        link("static:-bundle", &later("a"));
         link("static:-bundle", &STATIC_OTHERS);
         cc::Build::new().file("shim/no_dbus.c").compile("volley_no_dbus");
     } else {
         link("dylib", &SHARED);
+        link("dylib", &later("so"));
     }
     ExitCode::SUCCESS
 }
