@@ -304,6 +304,14 @@ impl Look<'_> {
     }
 }
 
+/// A packet as long as it was: of a long one its first octets alone were kept, where all is that
+/// tables are asked for, but who reads them looks whether the packet is whole.
+pub(super) fn whole(step: &TraceRecord) -> Vec<u8> {
+    let mut bytes = step.bytes[step.consumed.min(step.bytes.len())..].to_vec();
+    bytes.resize(bytes.len().max(step.length), 0);
+    bytes
+}
+
 /// Where packets go that no filter takes.
 fn default_class(root: &Shape) -> Option<ClassId> {
     match root {

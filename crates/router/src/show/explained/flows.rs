@@ -1,6 +1,6 @@
 //! Which flows of a bridge decided, table by table, and what they came to.
 
-use super::decisions::{Look, Told};
+use super::decisions::{Look, Told, whole};
 use flow::{Key, Looked, Step, extract};
 use nodes::tables::{FlowBridge, bridge_port};
 use openflow::action::{PushVlan, SetField};
@@ -33,7 +33,7 @@ impl Look<'_> {
         let bridge = Arc::clone(all.get(port.bridge)?);
         drop(all);
         let mut key = Key::default();
-        extract(self.header(), port.flow?, &mut key);
+        extract(&whole(self.step), port.flow?, &mut key);
         let (verdict, trail) = flow::explain(&bridge.snapshot, &key);
         let mut told: Vec<_> = trail.iter().map(|it| ("flow", looked(it))).collect();
         let steps: Vec<String> = verdict.steps.iter().map(|it| self.step(&bridge, it)).collect();

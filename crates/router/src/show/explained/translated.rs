@@ -1,7 +1,7 @@
 //! What a translation of addresses makes of a packet: which one, by which connection, and into
 //! what.
 
-use super::decisions::{Look, Told};
+use super::decisions::{Look, Told, whole};
 use conntrack::{Read, Tuple, read4};
 use graph::{TraceRecord, tsc, tsc_hz};
 use nodes::nat::{Nat44, Nat44Input, Nat44Output, Translated, ip4_at};
@@ -84,10 +84,7 @@ impl Look<'_> {
 }
 
 fn read(step: &TraceRecord, row: &Interface, nat: &Nat44) -> Option<Read> {
-    // As long as it was: of a long packet its first octets alone were kept, where all that tells
-    // connections apart is.
-    let mut bytes = step.bytes[step.consumed.min(step.bytes.len())..].to_vec();
-    bytes.resize(bytes.len().max(step.length), 0);
+    let bytes = whole(step);
     let at = ip4_at(&bytes, row.carries_packets())?;
     Some(read4(&bytes[at..], nat.zone))
 }
