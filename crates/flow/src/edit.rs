@@ -21,6 +21,8 @@ struct Layers {
     network: usize,
     /// The protocol, and where it begins; none of a later fragment, or of what is cut short.
     transport: Option<(u8, usize)>,
+    /// The same, where its checksum is there at least, which addresses are in.
+    summed: Option<(u8, usize)>,
     /// Where the packet ends: what is behind is padding.
     end: usize,
 }
@@ -68,17 +70,20 @@ fn layers(frame: &[u8]) -> Option<Layers> {
         }
         _ => None,
     };
-    // A header that is not there whole is none.
-    let transport = transport.filter(|(proto, at)| {
-        let Some(bytes) = frame.get(*at..end) else { return false };
-        let offset = || usize::from(bytes[12] >> 4) * 4;
-        match proto {
-            6 => bytes.len() >= 20 && (20..=bytes.len()).contains(&offset()),
-            132 => bytes.len() >= 12,
-            _ => bytes.len() >= 8,
-        }
+    let summed = transport.filter(|(proto, at)| {
+        let least = match proto {
+            6 => 20,
+            132 => 12,
+            _ => 8,
+        };
+        frame.get(*at..end).is_some_and(|bytes| bytes.len() >= least)
     });
-    Some(Layers { kind, network, transport, end })
+    // A header that is not there whole is none.
+    let transport = summed.filter(|(proto, at)| {
+        let length = |at: usize| usize::from(frame[at + 12] >> 4) * 4;
+        *proto != 6 || (20..=end - at).contains(&length(*at))
+    });
+    Some(Layers { kind, network, transport, summed, end })
 }
 
 /// Whether a field is one of the packet's bytes.
@@ -139,7 +144,7 @@ fn try_write(frame: &mut [u8], field: Field, value: u128, mask: u128) -> Option<
         }
         _ => {}
     }
-    let Layers { kind, network, transport, end } = layers(frame)?;
+    let Layers { kind, network, transport, summed, end } = layers(frame)?;
     let is_ip4 = kind == 0x0800;
     let is = |wanted: bool| wanted.then_some(());
     match field {
@@ -148,13 +153,13 @@ fn try_write(frame: &mut [u8], field: Field, value: u128, mask: u128) -> Option<
             let at = network + if field == F::IpSrc { 12 } else { 16 };
             let change = put(frame, at, 4, 0)?;
             mend(frame, network + 10, change)?;
-            mend_transport(frame, transport, change, false);
+            mend_transport(frame, summed, change, false);
         }
         F::Ip6Src | F::Ip6Dst => {
             is(kind == 0x86dd)?;
             let at = network + if field == F::Ip6Src { 8 } else { 24 };
             let change = put(frame, at, 16, 0)?;
-            mend_transport(frame, transport, change, true);
+            mend_transport(frame, summed, change, true);
         }
         F::Ip6Label => {
             is(kind == 0x86dd)?;

@@ -432,6 +432,11 @@ impl<'s> Translation<'s> {
 }
 
 impl Machine for Translation<'_> {
+    fn has(&mut self, field: Field) -> bool {
+        // The number of a tag that is not there is zero.
+        field == Field::VlanVid || Translation::has(self, field)
+    }
+
     fn read(&mut self, sub: Sub) -> u128 {
         if !self.has(sub.field) {
             return 0;

@@ -20,6 +20,8 @@ pub struct Nat {
 /// A packet on its way through the tables, as an action sees it. What an action reads of a packet
 /// decides for all packets that have the same there: the machine takes note.
 pub trait Machine {
+    /// Whether the packet has a field.
+    fn has(&mut self, field: Field) -> bool;
     /// Bits of a field.
     fn read(&mut self, sub: Sub) -> u128;
     /// Sets bits of a field, `value` where they are in the field. Nothing where the packet has no

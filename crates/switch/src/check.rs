@@ -72,6 +72,11 @@ impl Bridge {
                         Ok(())
                     }
                     Field::VlanVid => kind.check_tag(),
+                    // An action of its own from 1.1 on, as `dec_ttl` is.
+                    Field::IpTtl if kind.version != Version::V10 && it.is_whole() => {
+                        kind.is_inconsistent |= kind.check(Field::IpTtl).is_err();
+                        Ok(())
+                    }
                     field => kind.check(field),
                 }
             }
@@ -139,6 +144,8 @@ impl Bridge {
 /// Flags of `ct`: the connection is remembered, against its direction as well.
 const COMMIT: u16 = 1;
 const FORCE: u16 = 2;
+/// The bit of `ct_state` of packets that cannot be of a connection.
+const INVALID: u128 = 0x10;
 
 /// Looks at connection tracking, and at what is done inside of it.
 fn check_ct(kind: &Kind, ct: &Ct) -> Result<(), Fault> {
@@ -160,6 +167,14 @@ fn check_ct(kind: &Kind, ct: &Ct) -> Result<(), Fault> {
         }
     }
     kind.check(Field::IpProto)?;
+    // What cannot be of a connection begins none.
+    let is_invalid = |of: &Match| {
+        let said = of.fields().iter().find(|it| it.0 == Field::CtState);
+        said.is_some_and(|(_, value, mask)| value & mask & INVALID != 0)
+    };
+    if ct.flags & COMMIT != 0 && kind.of.as_ref().is_some_and(is_invalid) {
+        return Err(Fault::MatchInconsistent);
+    }
     if let Zone::Field(sub) = ct.zone {
         kind.check(sub.field)?;
     }

@@ -54,7 +54,7 @@ impl Translation<'_> {
             match action {
                 Action::Translate(translate) => it.nat = Some(translate.nat),
                 Action::SetField(set) => it.set(set.field, set.value, set.mask),
-                Action::MoveField(moved) => {
+                Action::MoveField(moved) if openflow::Machine::has(self, moved.from.field) => {
                     let value = openflow::Machine::read(self, moved.from);
                     it.set(moved.to.field, value << moved.to.offset, moved.to.mask());
                 }

@@ -58,6 +58,10 @@ impl Kind for MoveField {
     }
 
     fn run(&self, machine: &mut dyn Machine) {
+        // What is not there is not copied, not even as zeros.
+        if !machine.has(self.from.field) {
+            return;
+        }
         let value = machine.read(self.from);
         machine.write(self.to.field, value << self.to.offset, self.to.mask());
     }

@@ -29,10 +29,14 @@ impl SetField {
         Self { field, value, mask: field.ones(), is_load: false }
     }
 
+    /// Whether all bits of the field are set, and not by a load.
+    pub fn is_whole(&self) -> bool {
+        !self.is_load && self.mask == self.field.ones()
+    }
+
     /// Whether 1.0 has an action of its own for it.
     pub fn is_of_1_0(&self) -> bool {
-        let is_whole = self.mask == self.field.ones();
-        !self.is_load && is_whole && OLD.iter().any(|it| it.1 == self.field)
+        self.is_whole() && OLD.iter().any(|it| it.1 == self.field)
     }
 
     /// The bits as one run, if they are one.

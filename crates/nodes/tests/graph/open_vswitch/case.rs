@@ -13,6 +13,9 @@ pub(crate) struct Case {
     pub(crate) groups: Vec<(u32, GroupKind, Vec<Bucket>)>,
     pub(crate) flows: Vec<FlowMod>,
     pub(crate) packets: Vec<(PortNumber, Vec<u8>)>,
+    /// Packets hang on those before: they come one behind the other, and nothing is known of any
+    /// connection when the first does.
+    pub(crate) is_tracked: bool,
 }
 
 /// What came of one: the same of both, or there is something to explain.

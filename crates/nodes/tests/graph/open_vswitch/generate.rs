@@ -150,7 +150,7 @@ impl Generator {
             let end = packet.len() - 2;
             packet[end..].copy_from_slice(&number.to_be_bytes());
         }
-        Case { seed, version: self.version, groups, flows, packets }
+        Case { seed, version: self.version, groups, flows, packets, is_tracked: false }
     }
 
     fn group(&mut self) -> (u32, GroupKind, Vec<Bucket>) {

@@ -6,11 +6,13 @@
 
 mod case;
 mod chance;
+mod connections;
 mod generate;
 mod ours;
 mod packets;
 mod peer;
 mod shrink;
+mod talks;
 mod trace;
 
 use case::{Case, Outcome};
@@ -27,6 +29,17 @@ fn number(name: &str, unsaid: u64) -> u64 {
 
 #[test]
 fn flows_do_what_open_vswitch_does() {
+    compare("flows", generate::case, 5);
+}
+
+#[test]
+#[ignore = "some twenty of a thousand cases differ, those with `nat` most: docs/flow-switch.md"]
+fn flows_track_connections_as_open_vswitch_does() {
+    compare("connections", connections::case, 0);
+}
+
+/// Plays cases of a kind, which have errors in so many of a hundred at least.
+fn compare(kind: &str, case_of: fn(u64) -> Case, wrong: u64) {
     if !peer::is_there() {
         assert!(std::env::var("CI").is_err(), "scripts/setup installs ovs-vswitchd");
         println!("skipped: no ovs-vswitchd");
@@ -34,12 +47,12 @@ fn flows_do_what_open_vswitch_does() {
     }
     let (first, count) = (number("OVS_SEED", 1), number("OVS_CASES", 300));
     let most = number("OVS_DIFFERENCES", 1) as usize;
-    let (mut peer, mut ours) = (Peer::start(), Ours::new());
+    let (mut peer, mut ours) = (Peer::start(kind), Ours::new());
     let mut found = 0;
     let seeds: Vec<u64> = (first..first + count).collect();
     let (mut packets, mut errors, mut sent) = (0, 0, 0);
     for seeds in seeds.chunks(BRIDGES) {
-        let cases: Vec<Case> = seeds.iter().map(|seed| generate::case(*seed)).collect();
+        let cases: Vec<Case> = seeds.iter().map(|seed| case_of(*seed)).collect();
         let mine: Vec<Outcome> = cases.iter().map(|case| ours.play(case)).collect();
         let (cases, mine): (Vec<_>, Vec<_>) =
             cases.into_iter().zip(mine).filter(|it| is_bounded(&it.1)).unzip();
@@ -56,9 +69,12 @@ fn flows_do_what_open_vswitch_does() {
         }
     }
     assert_eq!(found, 0, "cases differ: see above");
-    println!("{count} cases from {first}: {packets} packets in, {sent} out, {errors} errors");
+    println!(
+        "{kind}: {count} cases from {first}: {packets} packets in, {sent} out, {errors} errors"
+    );
     // A generator that makes nothing that passes, or nothing that is wrong, would prove nothing.
-    assert!(sent as u64 > count && errors as u64 > count / 20, "{sent} packets, {errors} errors");
+    let least = count * wrong / 100;
+    assert!(sent as u64 > count && errors as u64 >= least, "{sent} packets, {errors} errors");
 }
 
 fn is_bounded(outcome: &Outcome) -> bool {

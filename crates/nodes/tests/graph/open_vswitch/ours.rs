@@ -2,18 +2,22 @@
 
 use super::case::{Case, Fate, Outcome, PORTS, error_of, names_tables};
 use crate::rig::Rig;
+use conntrack::{Table, Timeouts};
 use flow::{Key, Snapshot, Step, Told, Verdict, extract, translate};
-use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode};
+use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Tracking};
 use openflow::message::PortStats;
 use openflow::{Field, PortNumber, port};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use switch::{Bridge, Connection, Port, World};
+use wire::ipv6;
 
 const BRIDGE: BridgeId = BridgeId(9);
 
 pub(crate) struct Ours {
     rig: Rig,
     generation: u64,
+    tracking: Option<Arc<Tracking>>,
 }
 
 /// No message of a case asks for more than tables.
@@ -34,7 +38,7 @@ impl Ours {
             let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(BRIDGE) };
             rig.change_interface(id, |row| row.mode = Mode::Bridged(port));
         }
-        Self { rig, generation: 0 }
+        Self { rig, generation: 0, tracking: None }
     }
 
     /// What we make of a case.
@@ -72,23 +76,65 @@ impl Ours {
         }
         self.generation += 1;
         let snapshot = Snapshot { generation: self.generation, ..bridge.snapshot() };
-        let rows =
-            (1..=PORTS).map(|number| (number, FlowRow { interface: number - 1, is_own: false }));
-        let value = FlowBridge {
-            snapshot: snapshot.clone(),
-            rows: Arc::new(rows.collect()),
-            tracking: None,
-        };
-        let mut bridges = self.rig.dataplane.flow_bridges.lock().unwrap();
-        let all = bridges.with(BRIDGE, Some(value));
-        bridges.set(all);
-        drop(bridges);
-        let first: Vec<Fate> = case.packets.iter().map(|it| self.pass(&snapshot, it)).collect();
+        let rows: Arc<BTreeMap<_, _>> = Arc::new(
+            (1..=PORTS)
+                .map(|number| (number, FlowRow { interface: number - 1, is_own: false }))
+                .collect(),
+        );
+        self.begin(case, &snapshot, &rows);
+        let first = self.pass_all(case, &snapshot);
         // The same again: of what is remembered by now.
-        for (packet, fate) in case.packets.iter().zip(&first) {
-            assert_eq!(self.pass(&snapshot, packet), *fate, "remembered otherwise: {case:?}");
+        if case.is_tracked {
+            self.begin(case, &snapshot, &rows);
         }
+        assert_eq!(self.pass_all(case, &snapshot), first, "remembered otherwise: {case:?}");
         Outcome { errors, packets: first }
+    }
+
+    /// A bridge that knows no connection.
+    fn begin(&mut self, case: &Case, snapshot: &Snapshot, rows: &Arc<BTreeMap<u16, FlowRow>>) {
+        let tracking = case.is_tracked.then(|| {
+            let table = Table::new(256, case.seed);
+            Arc::new(Tracking { table, timeouts: Timeouts::default() })
+        });
+        self.tracking.clone_from(&tracking);
+        let (snapshot, rows) = (snapshot.clone(), Arc::clone(rows));
+        let mut bridges = self.rig.dataplane.flow_bridges.lock().unwrap();
+        let all = bridges.with(BRIDGE, Some(FlowBridge { snapshot, rows, tracking }));
+        bridges.set(all);
+    }
+
+    /// Plays packets; those of TCP behind the first that the daemon takes for more than it is are
+    /// beyond comparison.
+    fn pass_all(&mut self, case: &Case, snapshot: &Snapshot) -> Vec<Fate> {
+        let mut is_over = false;
+        let mut pass = |packet: &(PortNumber, Vec<u8>)| {
+            is_over |= self.takes_for_more(&packet.1);
+            let mut fate = self.pass(snapshot, packet);
+            fate.is_beyond |= is_over;
+            fate
+        };
+        case.packets.iter().map(&mut pass).collect()
+    }
+
+    /// Whether a segment is not one of the first three of a connection, while another has not been
+    /// answered: for the daemon one is established then, for us it is not.
+    fn takes_for_more(&self, frame: &[u8]) -> bool {
+        let Some(tracking) = &self.tracking else { return false };
+        let mut key = Key::default();
+        extract(frame, 1, &mut key);
+        let flags = key.get(Field::TcpFlags);
+        if key.get(Field::IpProto) != 6 || flags & 0x17 == 2 || flags & 0x17 == 0x12 {
+            return false;
+        }
+        let (mut is_unanswered, mut has_one) = (flags & 4 != 0, false);
+        tracking.table.each(0, tracking.table.room(), 0, |it| {
+            let is_tcp = it.original.protocol() == 6;
+            has_one |= is_tcp;
+            is_unanswered |= is_tcp && !it.status.is_answered();
+            false
+        });
+        is_unanswered || !has_one
     }
 
     fn pass(&mut self, snapshot: &Snapshot, (number, frame): &(PortNumber, Vec<u8>)) -> Fate {
@@ -108,6 +154,8 @@ impl Ours {
         fate.is_beyond |= is_arp && (frame[at + 8] != 0 || frame[at + 9] == 0);
         let is_ip6 = frame[at..at + 2] == [0x86, 0xdd];
         fate.is_beyond |= is_ip6 && frame[at + 2] >> 4 != 6;
+        fate.is_beyond |= frame[at..at + 2] == [8, 0] && frame[at + 2] >> 4 != 4;
+        let is_atomic = is_ip6 && is_atomic(&frame[at + 2..]);
         fate.is_beyond |= tags > 0 && frame[14] & 0x10 != 0;
         for step in &translate(snapshot, &key).steps {
             match step {
@@ -116,6 +164,8 @@ impl Ours {
                 Step::Set(Field::IpSrc | Field::IpDst, ..) => {
                     fate.is_beyond |= key.get(Field::IpFrag) & 2 != 0;
                 }
+                // It leaves the checksum as it is.
+                Step::Set(Field::Ip6Src | Field::Ip6Dst, ..) => fate.is_beyond |= is_atomic,
                 Step::PushVlan(..) => tags += 1,
                 Step::PopVlan => tags = tags.saturating_sub(1),
                 Step::Tell(told) if matches!(**told, Told::Packet { .. }) => {
@@ -129,4 +179,11 @@ impl Ours {
         fate.verdict = Some(verdict);
         fate
     }
+}
+
+/// Whether a packet of IPv6 in one piece has the header of those in several (RFC 6946).
+fn is_atomic(packet: &[u8]) -> bool {
+    let Some(header) = ipv6::Header::new(packet) else { return false };
+    let upper = ipv6::extension::walk(header.next_header(), &packet[ipv6::Header::LEN..]);
+    upper.is_ok_and(|upper| upper.fragment.is_some_and(|fragment| fragment.is_atomic()))
 }

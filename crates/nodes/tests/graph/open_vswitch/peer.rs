@@ -2,6 +2,7 @@
 //! are Unix sockets, in a folder of its own. Nothing of it is the kernel's, so it needs no rights.
 
 use super::case::{Case, Fate, Outcome, PORTS, error_of, names_tables};
+use super::connections::ZONES;
 use super::trace;
 use openflow::action::Output;
 use openflow::message::{Command as Mod, FlowMod, GroupMod, Kind, message};
@@ -40,8 +41,10 @@ pub(crate) fn is_there() -> bool {
 }
 
 impl Peer {
-    pub(crate) fn start() -> Self {
-        let folder = std::env::temp_dir().join(format!("volley-ovs-{}", std::process::id()));
+    /// One in a folder of this name.
+    pub(crate) fn start(name: &str) -> Self {
+        let folder = format!("volley-ovs-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
         _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).unwrap();
         let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
@@ -109,6 +112,9 @@ impl Peer {
         mut is_told: impl FnMut(usize, usize, &str),
     ) -> Vec<Outcome> {
         let mut outcomes = Vec::new();
+        let zones = (0..).step_by(usize::from(ZONES));
+        let cases: Vec<Case> =
+            cases.iter().zip(zones).map(|(it, first)| it.in_zones(first)).collect();
         for (case, bridge) in cases.iter().zip(&mut self.bridges) {
             outcomes.push(Outcome {
                 errors: bridge.tell(case),
@@ -118,16 +124,19 @@ impl Peer {
         // What it remembers of the tables before is found out by threads of its own, some time.
         self.control.ask(&[("revalidator/purge", vec![])]);
         let mut asked = Vec::new();
+        self.send_in_turn(&cases, &mut outcomes);
         for (case, bridge) in cases.iter().zip(&mut self.bridges) {
             for (number, frame) in &case.packets {
-                bridge.ports[usize::from(*number) - 1].send(frame);
+                if !case.is_tracked {
+                    bridge.ports[usize::from(*number) - 1].send(frame);
+                }
                 let flow = format!("in_port={number}");
                 asked.push(("ofproto/trace", vec![bridge.name.clone(), flow, hex(frame)]));
             }
-            bridge.send_marks();
+            (1..=PORTS).for_each(|number| bridge.send_mark(number));
         }
         for (bridge, outcome) in self.bridges.iter_mut().zip(&mut outcomes) {
-            bridge.receive(outcome);
+            bridge.receive(outcome, PORTS);
             outcome.packets.iter_mut().flat_map(|it| &mut it.sent).for_each(|sent| sent.sort());
         }
         let mut told = self.control.ask(&asked).into_iter();
@@ -139,6 +148,30 @@ impl Peer {
             }
         }
         outcomes
+    }
+
+    /// Packets that hang on each other, each when the one before is through: so is a mark behind
+    /// it.
+    fn send_in_turn(&mut self, cases: &[Case], outcomes: &mut [Outcome]) {
+        let tracked = |case: &&Case| case.is_tracked;
+        let Some(most) = cases.iter().filter(tracked).map(|it| it.packets.len()).max() else {
+            return;
+        };
+        self.control.ask(&[("dpctl/flush-conntrack", vec![])]);
+        for turn in 0..most {
+            for (case, bridge) in cases.iter().zip(&mut self.bridges) {
+                if let Some((number, frame)) = case.packets.get(turn) {
+                    bridge.ports[usize::from(*number) - 1].send(frame);
+                    bridge.send_mark(*number);
+                }
+            }
+            for ((case, bridge), outcome) in cases.iter().zip(&mut self.bridges).zip(&mut *outcomes)
+            {
+                if turn < case.packets.len() {
+                    bridge.receive(outcome, 1);
+                }
+            }
+        }
     }
 }
 
@@ -208,20 +241,18 @@ impl PeerBridge {
         self.talks[talk(case.version)].say(&said)
     }
 
-    fn send_marks(&mut self) {
-        for (port, number) in self.ports.iter_mut().zip(1u8..) {
-            let mut frame = vec![2; 12];
-            frame.extend(MARK.to_be_bytes());
-            frame.resize(60, number);
-            port.send(&frame);
-        }
+    fn send_mark(&mut self, number: PortNumber) {
+        let mut frame = vec![2; 12];
+        frame.extend(MARK.to_be_bytes());
+        frame.resize(60, 0);
+        self.ports[usize::from(number) - 1].send(&frame);
     }
 
-    /// What left, until all marks are back.
-    fn receive(&mut self, outcome: &mut Outcome) {
+    /// What left, until so many marks are back at every port.
+    fn receive(&mut self, outcome: &mut Outcome, sent: PortNumber) {
         for (at, port) in self.ports.iter_mut().enumerate() {
             let mut marks = 0;
-            while marks < PORTS {
+            while marks < sent {
                 let frame = port.receive();
                 if frame[12..14] == MARK.to_be_bytes() && frame.len() == 60 {
                     marks += 1;

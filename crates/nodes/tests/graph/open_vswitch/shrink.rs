@@ -60,6 +60,7 @@ fn programs(program: &Program) -> Vec<Program> {
         let inside = match action {
             Action::CloneActions(it) => programs(&it.actions),
             Action::WriteActions(it) => programs(&it.actions),
+            Action::Ct(it) => programs(&it.actions),
             _ => continue,
         };
         for actions in inside {
@@ -67,6 +68,7 @@ fn programs(program: &Program) -> Vec<Program> {
             match &mut less[at] {
                 Action::CloneActions(it) => it.actions = actions,
                 Action::WriteActions(it) => it.actions = actions,
+                Action::Ct(it) => it.actions = actions,
                 _ => {}
             }
             found.push(less);
