@@ -51,6 +51,8 @@ def configuration(routes=ROUTES, extra_rule=False, mtu=1500):
     lines.append('port.p3 = { kind = "memory", addresses = ["10.2.0.1/16"] }')
     lines.append('port.p4 = { kind = "memory" }')
     lines.append('port.p5 = { kind = "memory" }')
+    lines.append('port.p6 = { kind = "memory" }')
+    lines.append('bridge.flows = { mode = "flow", ports = ["p6"] }')
     lines.append('bridge.lan = { ports = ["p4", "p5"], mac_limit = 60000 }')
     for n in range(VLANS):
         lines.append(f'port.v{n} = {{ kind = "vlan", parent = "p2", acl_out = "edge", vlan = {n + 2}, addresses = ["10.{64 + n // 250}.{n % 250}.1/24"] }}')
@@ -158,6 +160,7 @@ def bodies():
 
 
 ASKED = {"/v1/lookup/{address}": ["/v1/lookup/100.0.1.1"], "/v1/explain": ["/v1/explain?packet=in%20p1%20ip%20dst%20100.0.1.1%20/%20udp"],
+         "/v1/flow-trace": ["/v1/flow-trace?bridge=flows&flow=in_port%3Dp6,tcp,nw_dst%3D10.0.0.1,tcp_dst%3D80"],
          "/v1/graph/drawing": [f"/v1/graph/drawing?format={it}" for it in ("text", "dot", "svg")]}
 
 

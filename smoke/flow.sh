@@ -36,7 +36,7 @@ ofctl -O OpenFlow13 dump-flows "$of" table=5 | has 'dec_ttl'
 ctl router explain in p1 ip src 10.0.9.1 dst 10.0.9.2 ttl 64 / icmp --json |
     jq -r '.walks[0].steps[].decisions[] | select(.what == "flow" or .what == "comes to").said' >"$work/explained.txt"
 diff - "$work/explained.txt" <<'END'
-table 0: priority 1, any packet: set_field:0x7->reg1,resubmit(,5)
+table 0: priority 1, any packet: load:0x7->NXM_NX_REG1[],resubmit(,5)
   table 5: priority 32768, ip,in_port=1,ip_dst=10.0.9.2: set_field:10.0.9.3->ip_dst,set_field:06:00:00:00:00:03->eth_dst,dec_ttl,output:3
 set_field:10.0.9.3->ip_dst, then set_field:06:00:00:00:00:03->eth_dst, then set_field:63->nw_ttl, then out of p3 (port 3)
 END

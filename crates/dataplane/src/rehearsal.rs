@@ -108,6 +108,7 @@ impl Stage {
             dropped: Arc::new(LastDropped::new(&layout.reasons)),
             next_hops: Arc::new(NextHopCounters::new(adjacencies).map_err(DataplaneError::from)?),
             flow: Default::default(),
+            flow_asked: Default::default(),
             rx: Arc::default(),
             tx: Arc::default(),
             shape: Arc::default(),

@@ -11,10 +11,10 @@ use fib::quiesce::Quiescence;
 use graph::{Graph, GraphSettings, Idle, Layout, LayoutError, Publisher, Worker, WorkerHandle};
 use nodes::port::Shaped;
 use nodes::tables::{
-    Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, IcmpLimits, Injector, Interface,
-    Interfaces, Ip4Rules, LastDropped, Lisp, Listeners, NextHopCounters, Punts, Reception, Setup,
-    Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters, slow_path,
-    twin_queue,
+    Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, FlowsTold, IcmpLimits, Injector,
+    Interface, Interfaces, Ip4Rules, LastDropped, Lisp, Listeners, NextHopCounters, Punts,
+    Reception, Setup, Shared, Stations, ToTwin, TwinLimits, VrfId, VrfTables, Vrfs, WorkerCounters,
+    slow_path, twin_queue,
 };
 use packet::Pool;
 use sched::{Config, WaitingRoom};
@@ -288,6 +288,7 @@ impl Dataplane {
                 dropped: Arc::new(LastDropped::new(&dataplane.layout.reasons)),
                 next_hops: Arc::new(NextHopCounters::new(settings.adjacencies)?),
                 flow: Default::default(),
+                flow_asked: Default::default(),
                 rx: Arc::default(),
                 tx: Arc::default(),
                 shape: Arc::default(),
@@ -342,6 +343,16 @@ impl Dataplane {
     /// What each worker counts, for who reads it on another thread.
     pub fn worker_counters(&self) -> Vec<Arc<WorkerCounters>> {
         self.workers.iter().map(|worker| Arc::clone(&worker.setup.counters)).collect()
+    }
+
+    /// Asks every worker what it remembers of bridges of flows: by which ways they answer.
+    pub fn ask_flows(&self) -> Vec<Receiver<FlowsTold>> {
+        let ask = |worker: &WorkerSlot| {
+            let answer = worker.setup.flow_asked.ask();
+            worker.handle.doorbell().ring();
+            answer
+        };
+        self.workers.iter().map(ask).collect()
     }
 
     /// How many workers, and the core of each.

@@ -11,7 +11,7 @@
 
 use crate::exact::Exact;
 use crate::key::Key;
-use crate::megaflows::{Megaflows, TOGETHER};
+use crate::megaflows::{Megaflows, Remembered, TOGETHER};
 use crate::plain::Plain;
 use crate::steps::{Does, Step, Verdict};
 use crate::track::{Frozen, Tracked};
@@ -225,6 +225,17 @@ impl Cache {
     #[inline(always)]
     pub fn count_of(&mut self, id: u64, packets: u32, bytes: u64) -> Option<Does> {
         self.megaflows.count(id, packets, bytes)
+    }
+
+    /// Tells of megaflows from a place on, so many at most: where to go on, if there are more. What
+    /// was not [flushed](Self::flush) is not counted.
+    pub fn tell(
+        &self,
+        from: usize,
+        most: usize,
+        tell: &mut dyn FnMut(Remembered),
+    ) -> Option<usize> {
+        self.megaflows.tell(from, most, tell)
     }
 
     /// Whether something was not counted yet.

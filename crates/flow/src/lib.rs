@@ -29,8 +29,10 @@ mod plain;
 mod snapshot;
 mod steps;
 mod track;
+mod trail;
 mod translate;
 mod trie;
+pub mod words;
 
 pub use cache::{Cache, Found};
 pub use classifier::Classifier;
@@ -39,10 +41,14 @@ pub use extract::extract;
 pub use flow::{Counters, Flow};
 pub use groups::Group;
 pub use key::{Key, Sparse, WORDS};
+pub use megaflows::Remembered;
 pub use meter::Meter;
 pub use place::has_field;
 pub use plain::Plain;
 pub use snapshot::{Fragments, PortEntry, Snapshot, Table};
 pub use steps::{Does, Step, Told, Verdict};
 pub use track::{Frozen, Track, Tracked, ct_state};
-pub use translate::{Looked, explain, translate, translate_actions, translate_again};
+pub use trail::{Event, Looked, What};
+pub use translate::{
+    Traced, explain, trace, trace_again, translate, translate_actions, translate_again,
+};

@@ -70,6 +70,25 @@ struct Rest {
     /// Values that the line has no room for.
     values: Box<[u64]>,
     was_used: bool,
+    /// What it counted in all, and when the last packet came; 0: none did.
+    packets: u64,
+    bytes: u64,
+    used_ns: u64,
+}
+
+/// A megaflow as somebody who asks is told of it.
+#[derive(Clone, Debug)]
+pub struct Remembered {
+    /// What its packets have in common.
+    pub key: Key,
+    /// What becomes of them, and which bits that hangs on.
+    pub verdict: Arc<Verdict>,
+    /// Packets, and their bytes.
+    pub packets: u64,
+    /// See `packets`.
+    pub bytes: u64,
+    /// When the last came; 0: none did.
+    pub used_ns: u64,
 }
 
 #[derive(Debug)]
@@ -258,7 +277,8 @@ impl Megaflows {
         };
         self.lines[place as usize] =
             Line { id, bytes: 0, packets: 0, mask: number, sole, values: near };
-        self.rest[place as usize] = Some(Rest { verdict, hash, values, was_used: true });
+        self.rest[place as usize] =
+            Some(Rest { verdict, hash, values, was_used: true, packets: 0, bytes: 0, used_ns: 0 });
         id
     }
 
@@ -345,6 +365,28 @@ impl Megaflows {
         !self.dirty.is_empty()
     }
 
+    /// Tells of those in some places, so many at most: where to go on, if there are more.
+    pub(crate) fn tell(
+        &self,
+        from: usize,
+        most: usize,
+        tell: &mut dyn FnMut(Remembered),
+    ) -> Option<usize> {
+        let end = self.lines.len().min(from.saturating_add(most));
+        for (line, rest) in self.lines.iter().zip(&self.rest).take(end).skip(from) {
+            let mask = self.masks.get(usize::from(line.mask)).and_then(Option::as_ref);
+            let (Some(rest), Some(mask)) = (rest, mask) else { continue };
+            let mut key = Key::default();
+            let values = line.values.iter().chain(&rest.values);
+            for ((word, _), value) in mask.words.iter().zip(values) {
+                key.words[usize::from(*word)] = *value;
+            }
+            let (verdict, packets, bytes) = (Arc::clone(&rest.verdict), rest.packets, rest.bytes);
+            tell(Remembered { key, verdict, packets, bytes, used_ns: rest.used_ns });
+        }
+        (end < self.lines.len()).then_some(end)
+    }
+
     /// Adds what packets there were to the counters of flows.
     pub(crate) fn flush(&mut self, now_ns: u64) {
         let mut dirty = std::mem::take(&mut self.dirty);
@@ -362,6 +404,8 @@ impl Megaflows {
         let (packets, bytes) = (std::mem::take(&mut line.packets), std::mem::take(&mut line.bytes));
         if packets > 0 {
             rest.was_used = true;
+            rest.packets += u64::from(packets);
+            (rest.bytes, rest.used_ns) = (rest.bytes + bytes, now_ns);
             let add = |counters: &Arc<Counters>| counters.add(packets.into(), bytes, now_ns);
             rest.verdict.counters.iter().for_each(add);
         }

@@ -12,6 +12,7 @@ use crate::key::{Key, TPID};
 use crate::place::has_field;
 use crate::snapshot::{Fragments, Snapshot};
 use crate::steps::{Step, Told, Verdict};
+use crate::trail::{Looked, Trail, What};
 use openflow::action::{Ct, Learn, Program, learn};
 use openflow::message::{Command, FlowMod, GroupKind, reason};
 use openflow::{Action, Field, Machine, Match, PortNumber, Sub, port};
@@ -25,42 +26,10 @@ const MOST: usize = 4096;
 /// Where a key has ports, and types and codes of ICMP.
 const PORTS: (u8, u64) = (35, 0xffff_ffff);
 
-/// A look-up on a packet's way.
-#[derive(Clone, Debug)]
-pub struct Looked {
-    /// Look-ups that it is inside of.
-    pub depth: u32,
-    /// The table.
-    pub table: u8,
-    /// The flow that it found.
-    pub flow: Option<Arc<Flow>>,
-}
-
 /// What a snapshot does with a packet.
 pub fn translate(snapshot: &Snapshot, key: &Key) -> Verdict {
-    translate_by(snapshot, key, None)
-}
-
-/// The same, and by which flows.
-pub fn explain(snapshot: &Snapshot, key: &Key) -> (Verdict, Vec<Looked>) {
-    let mut trail = Vec::new();
-    let verdict = translate_by(snapshot, key, Some(&mut trail));
-    (verdict, trail)
-}
-
-fn translate_by<'s>(
-    snapshot: &'s Snapshot,
-    key: &Key,
-    trail: Option<&'s mut Vec<Looked>>,
-) -> Verdict {
-    let mut it = Translation { trail, ..Translation::new(snapshot, key.clone()) };
-    let in_port = key.get(Field::InPort) as PortNumber;
-    let drops = snapshot.fragments == Fragments::Dropped;
-    let is_dropped = drops && key.get(Field::IpFrag) != 0;
-    if !is_dropped && snapshot.ports.get(&in_port).is_some_and(|port| port.receives) {
-        it.look_up(0, None);
-        it.end_set();
-    }
+    let mut it = Translation::new(snapshot, key.clone());
+    it.begin();
     it.verdict()
 }
 
@@ -113,8 +82,8 @@ struct Translation<'s> {
     is_cut: bool,
     /// The packet is a controller's.
     is_told: bool,
-    /// What was found, where somebody asks.
-    trail: Option<&'s mut Vec<Looked>>,
+    /// What happened, where somebody asks.
+    trail: Option<Box<Trail>>,
     /// How often it has begun again.
     times: u8,
 }
@@ -156,10 +125,21 @@ impl<'s> Translation<'s> {
         }
     }
 
-    fn tell(&mut self, table: u8, flow: Option<&Arc<Flow>>) {
-        if let Some(trail) = &mut self.trail {
-            trail.push(Looked { depth: self.depth, table, flow: flow.cloned() });
+    /// From the first table on.
+    fn begin(&mut self) {
+        let in_port = self.key.get(Field::InPort) as PortNumber;
+        let drops = self.snapshot.fragments == Fragments::Dropped;
+        let is_dropped = drops && self.key.get(Field::IpFrag) != 0;
+        if !is_dropped && self.snapshot.ports.get(&in_port).is_some_and(|port| port.receives) {
+            self.look_up(0, None);
+            self.end_set();
         }
+    }
+
+    fn tell(&mut self, table: u8, flow: Option<&Arc<Flow>>, is_told: bool) {
+        let (depth, flow) = (self.depth, flow.cloned());
+        let asks = flow.is_none() && self.snapshot.misses_go_to_controllers && is_told;
+        self.note(|| What::Table(Looked { depth, table, flow, asks }));
     }
 
     fn verdict(mut self) -> Verdict {
@@ -255,13 +235,14 @@ impl<'s> Translation<'s> {
 
     /// Looks up in a table, and in those that flows go on to.
     fn look_up(&mut self, first: u8, mut as_port: Option<PortNumber>) {
-        let (table, cookie) = (self.table, self.cookie);
+        let (table, cookie, level) = (self.table, self.cookie, self.level());
         let mut next = Some(first);
         // Nobody hears of a miss where a packet was only resubmitted to.
         let mut is_told = self.depth == 0;
         while let Some(number) = next.take() {
             self.lookups += 1;
             if self.lookups > MOST {
+                self.is_lost(true);
                 self.cut();
                 break;
             }
@@ -273,7 +254,7 @@ impl<'s> Translation<'s> {
             let found = self.find(number);
             // What is done is done to a packet that came by its own port.
             self.key.set(Field::InPort, own, 0xffff);
-            self.tell(number, found.as_ref());
+            self.tell(number, found.as_ref(), is_told);
             let Some(flow) = found else {
                 self.miss(number, is_told);
                 break;
@@ -294,6 +275,7 @@ impl<'s> Translation<'s> {
             }
         }
         (self.table, self.cookie) = (table, cookie);
+        self.back(level);
     }
 
     fn find(&mut self, number: u8) -> Option<Arc<Flow>> {
@@ -317,20 +299,35 @@ impl<'s> Translation<'s> {
         if let Some(table) = self.snapshot.tables.get(&number) {
             self.counters.push(Arc::clone(&table.misses));
         }
-        if self.snapshot.misses_go_to_controllers && is_told {
+        if !(self.snapshot.misses_go_to_controllers && is_told) {
+            self.note(|| What::Nothing);
+        } else {
             (self.reason, self.cookie) = (reason::NO_MATCH, u64::MAX);
             self.controller(u16::MAX, 0, reason::NO_MATCH);
         }
     }
 
     fn run(&mut self, actions: &[Action]) {
+        if actions.is_empty() {
+            self.note(|| What::Nothing);
+        }
         for action in actions {
             if self.is_over || self.is_ended {
                 break;
             }
-            action.run(self);
+            self.run_one(action);
         }
         self.is_ended = false;
+    }
+
+    #[inline]
+    fn run_one(&mut self, action: &Action) {
+        if self.trail.is_none() {
+            return action.run(self);
+        }
+        self.begins(action);
+        action.run(self);
+        self.ends(action);
     }
 
     fn end_set(&mut self) {
@@ -354,13 +351,18 @@ impl<'s> Translation<'s> {
         // takes the output's place.
         let Some(end) = set.iter().map(place).filter(|place| *place >= 5).min() else { return };
         self.reason = reason::ACTION_SET;
+        let level = self.level();
+        if self.depth == 0 {
+            self.note(|| What::Set);
+        }
         for wanted in 0..=end {
             for action in set.iter().filter(|action| place(action) == wanted) {
                 if !self.is_over && !self.is_ended {
-                    action.run(self);
+                    self.run_one(action);
                 }
             }
         }
+        self.back(level);
         self.is_ended = false;
     }
 
@@ -495,7 +497,11 @@ impl Machine for Translation<'_> {
                 self.end_set();
             }
             port::TABLE | port::NONE => {}
-            port::NORMAL => self.put(Step::Normal),
+            port::NORMAL => {
+                let to = self.key.get(Field::EthDst);
+                self.note(|| What::Normal(to));
+                self.put(Step::Normal);
+            }
             port::FLOOD | port::ALL => {
                 let all = Arc::clone(&self.snapshot.ports);
                 let is_all = number == port::ALL;
@@ -535,6 +541,7 @@ impl Machine for Translation<'_> {
     fn group(&mut self, number: u32) {
         let Some(group) = self.snapshot.groups.get(&number).cloned() else { return };
         if self.depth >= DEEPEST {
+            self.is_lost(false);
             return self.cut();
         }
         let ports = Arc::clone(&self.snapshot.ports);
@@ -556,8 +563,16 @@ impl Machine for Translation<'_> {
         };
         self.counters.push(Arc::clone(&group.counters));
         self.depth += 1;
-        let reason = std::mem::replace(&mut self.reason, reason::GROUP);
+        let (reason, level) = (std::mem::replace(&mut self.reason, reason::GROUP), self.level());
+        let is_choice = matches!(group.kind, GroupKind::FastFailover | GroupKind::Select);
+        if is_choice {
+            let bucket = chosen.first().and_then(|at| group.buckets.get(*at)).map(|it| it.id);
+            let told = bucket.map(|id| format!("using bucket {id}"));
+            self.note(|| What::Note(told.unwrap_or_else(|| "no live bucket".to_owned())));
+        }
         for at in chosen {
+            let id = group.buckets[at].id;
+            self.note(|| What::Bucket(id));
             self.counters.push(Arc::clone(&group.bucket_counters[at]));
             self.aside(|it| {
                 // A bucket is an action set.
@@ -565,6 +580,7 @@ impl Machine for Translation<'_> {
                 it.write_actions(&group.buckets[at].actions);
                 it.end_set();
             });
+            self.back(level);
         }
         (self.reason, self.depth) = (reason, self.depth - 1);
     }
@@ -589,6 +605,8 @@ impl Machine for Translation<'_> {
             self.write(Field::IpTtl, ttl - 1, 0xff);
             return true;
         }
+        let version = if self.key.get(Field::EthType) == 0x0800 { 4 } else { 6 };
+        self.note(|| What::Warning(format!("IPv{version} decrement TTL exception")));
         for controller in controllers {
             self.controller(u16::MAX, *controller, reason::INVALID_TTL);
         }
@@ -633,6 +651,7 @@ impl Machine for Translation<'_> {
 
     fn resubmit(&mut self, table: Option<u8>, as_port: Option<PortNumber>) {
         if self.depth >= DEEPEST {
+            self.is_lost(false);
             return self.cut();
         }
         self.depth += 1;
@@ -741,8 +760,10 @@ impl Machine for Translation<'_> {
 }
 
 mod track;
+mod trail;
 
 pub use track::translate_again;
+pub use trail::{Traced, explain, trace, trace_again};
 
 #[cfg(test)]
 mod tests;

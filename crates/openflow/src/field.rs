@@ -220,6 +220,24 @@ impl Field {
         self.spec().name
     }
 
+    /// Its name on the wire, as Open vSwitch's tools write it in what actions move.
+    pub fn wire_name(self) -> String {
+        let class = match self.header(true).map(|header| header.class) {
+            Some(N0) => "NXM_OF",
+            Some(N1) => "NXM_NX",
+            _ => "OXM_OF",
+        };
+        let name = match self {
+            Self::IpDscp => "IP_TOS".to_owned(),
+            Self::TunSrc | Self::TunDst => self.name().replace("tun_", "tun_ipv4_"),
+            _ => match self.name() {
+                name if name.starts_with("xreg") => name.replace("xreg", "pkt_reg"),
+                name => name.replace("nw_", "ip_"),
+            },
+        };
+        format!("{class}_{}", name.to_ascii_uppercase())
+    }
+
     /// How long its values are.
     pub fn bits(self) -> u32 {
         self.spec().bits.into()
@@ -327,6 +345,19 @@ mod tests {
         let names: std::collections::BTreeSet<_> = Field::ALL.iter().map(|it| it.name()).collect();
         assert_eq!(names.len(), Field::ALL.len());
         assert_eq!(Field::register(15), Some(Field::Reg15));
+        let wire = [
+            (Field::Reg1, "NXM_NX_REG1"),
+            (Field::EthSrc, "NXM_OF_ETH_SRC"),
+            (Field::Metadata, "OXM_OF_METADATA"),
+            (Field::Xreg0, "OXM_OF_PKT_REG0"),
+            (Field::IpTtl, "NXM_NX_IP_TTL"),
+            (Field::IpDscp, "NXM_OF_IP_TOS"),
+            (Field::IpProto, "NXM_OF_IP_PROTO"),
+            (Field::TunDst, "NXM_NX_TUN_IPV4_DST"),
+            (Field::SctpDst, "OXM_OF_SCTP_DST"),
+            (Field::Ip6Label, "NXM_NX_IPV6_LABEL"),
+        ];
+        assert!(wire.iter().all(|(field, name)| field.wire_name() == *name));
     }
 
     #[test]

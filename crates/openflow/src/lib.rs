@@ -32,7 +32,7 @@ pub use matching::Match;
 pub use message::{Header as MessageHeader, Request};
 pub use port::{MAX_PORT, PortNumber};
 pub use version::Version;
-pub use words::{Actions, PortWord};
+pub use words::{Actions, PortWord, Value};
 
 /// Nicira's number as an experimenter: Open vSwitch's extensions have it.
 pub const NICIRA: u32 = 0x0000_2320;

@@ -1,7 +1,9 @@
 //! Matches and actions in words, as Open vSwitch's tools write them: for people, never read back.
 
+mod tracking;
+
 use crate::action::learn::{From, To};
-use crate::action::{Action, Mpls, SetVlan, Stack};
+use crate::action::{Action, Learn, Mpls, SetVlan, Stack};
 use crate::field::{Field, Needs, Sub};
 use crate::matching::Match;
 use crate::port::{self, PortNumber};
@@ -14,14 +16,14 @@ pub struct PortWord(pub PortNumber);
 impl Display for PortWord {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            port::IN_PORT => "in_port",
-            port::TABLE => "table",
-            port::NORMAL => "normal",
-            port::FLOOD => "flood",
-            port::ALL => "all",
-            port::CONTROLLER => "controller",
-            port::LOCAL => "local",
-            port::NONE => "none",
+            port::IN_PORT => "IN_PORT",
+            port::TABLE => "TABLE",
+            port::NORMAL => "NORMAL",
+            port::FLOOD => "FLOOD",
+            port::ALL => "ALL",
+            port::CONTROLLER => "CONTROLLER",
+            port::LOCAL => "LOCAL",
+            port::NONE => "ANY",
             number => return write!(f, "{number}"),
         })
     }
@@ -44,7 +46,7 @@ fn looks(field: Field) -> Looks {
         F::InPort | F::ActsetOutput => Looks::Port,
         F::IpSrc | F::IpDst | F::ArpSpa | F::ArpTpa | F::TunSrc | F::TunDst => Looks::Ip4,
         F::Ip6Src | F::Ip6Dst | F::NdTarget | F::TunIp6Src | F::TunIp6Dst => Looks::Ip6,
-        F::EthType | F::VlanTci | F::VlanVid | F::TcpFlags => Looks::Hex,
+        F::EthType | F::VlanTci | F::TcpFlags => Looks::Hex,
         field if field.bits() == 48 => Looks::Mac,
         field if field.bits() > 16 && field.needs() == Needs::Nothing => Looks::Hex,
         _ => Looks::Number,
@@ -52,7 +54,7 @@ fn looks(field: Field) -> Looks {
 }
 
 /// A value of a field.
-struct Value(Field, u128);
+pub struct Value(pub Field, pub u128);
 
 impl Display for Value {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -77,9 +79,9 @@ impl Display for Sub {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { field, offset, bits } = *self;
         match bits {
-            _ if u32::from(bits) == field.bits() => write!(f, "{}[]", field.name()),
-            0 | 1 => write!(f, "{}[{offset}]", field.name()),
-            _ => write!(f, "{}[{offset}..{}]", field.name(), offset.saturating_add(bits - 1)),
+            _ if u32::from(bits) == field.bits() => write!(f, "{}[]", field.wire_name()),
+            0 | 1 => write!(f, "{}[{offset}]", field.wire_name()),
+            _ => write!(f, "{}[{offset}..{}]", field.wire_name(), offset.saturating_add(bits - 1)),
         }
     }
 }
@@ -157,21 +159,31 @@ impl Display for Action {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Output(it) => match it.port {
+                port::CONTROLLER => write!(f, "CONTROLLER:{}", it.max_len),
                 0..=port::MAX_PORT => write!(f, "output:{}", it.port),
                 number => PortWord(number).fmt(f),
             },
             Self::OutputReg(it) => write!(f, "output:{}", it.from),
-            Self::Controller(it) => write!(f, "controller(id={})", it.controller),
+            Self::Controller(it) => {
+                let length = (it.max_len != u16::MAX).then(|| format!("max_len={},", it.max_len));
+                write!(f, "controller({}id={})", length.unwrap_or_default(), it.controller)
+            }
             Self::Enqueue(it) => write!(f, "enqueue:{}:{}", PortWord(it.port), it.queue),
             Self::SetQueue(it) => match it.queue {
                 Some(queue) => write!(f, "set_queue:{queue}"),
                 None => f.write_str("pop_queue"),
             },
             Self::Group(it) => write!(f, "group:{}", it.group),
+            Self::SetField(it) if it.is_load => {
+                let (offset, bits) = (it.mask.trailing_zeros(), it.mask.count_ones());
+                let to = Sub { field: it.field, offset: offset as u16, bits: bits as u16 };
+                let value = (it.value & it.mask).checked_shr(offset).unwrap_or(0);
+                write!(f, "load:0x{value:x}->{to}")
+            }
             Self::SetField(it) => {
                 write!(f, "set_field:{}", Value(it.field, it.value))?;
                 if it.mask != it.field.ones() {
-                    write!(f, "/0x{:x}", it.mask)?;
+                    write!(f, "/{}", Value(it.field, it.mask))?;
                 }
                 write!(f, "->{}", it.field.name())
             }
@@ -188,7 +200,13 @@ impl Display for Action {
             Self::Mpls(Mpls::Pop(kind)) => write!(f, "pop_mpls:0x{kind:04x}"),
             Self::Mpls(Mpls::SetTtl(ttl)) => write!(f, "set_mpls_ttl:{ttl}"),
             Self::Mpls(Mpls::DecTtl) => f.write_str("dec_mpls_ttl"),
-            Self::DecTtl(_) => f.write_str("dec_ttl"),
+            Self::DecTtl(it) if it.controllers.is_empty() || it.controllers[..] == [0] => {
+                f.write_str("dec_ttl")
+            }
+            Self::DecTtl(it) => {
+                let words: Vec<String> = it.controllers.iter().map(u16::to_string).collect();
+                write!(f, "dec_ttl({})", words.join(","))
+            }
             Self::SetTunnel(it) => write!(f, "set_tunnel:0x{:x}", it.key),
             Self::Resubmit(it) => {
                 let port = it.port.map(|port| PortWord(port).to_string()).unwrap_or_default();
@@ -197,33 +215,17 @@ impl Display for Action {
                     None => write!(f, "resubmit:{port}"),
                 }
             }
-            Self::Learn(it) => {
-                write!(f, "learn(table={},priority={}", it.table, it.priority)?;
-                for spec in &it.specs {
-                    let from = match spec.from {
-                        From::Packet(sub) => sub.to_string(),
-                        From::Value(value) => format!("0x{value:x}"),
-                    };
-                    match spec.to {
-                        To::Match(to) => write!(f, ",{to}={from}")?,
-                        To::Load(to) => write!(f, ",load:{from}->{to}")?,
-                        To::Output => write!(f, ",output:{from}")?,
-                    }
-                }
-                f.write_str(")")
-            }
+            Self::Learn(it) => learn(it, f),
             Self::Conjunction(it) => {
                 write!(f, "conjunction({},{}/{})", it.id, u16::from(it.clause) + 1, it.clauses)
             }
-            Self::Ct(it) => {
-                let table = it.table.map(|table| format!("table={table}"));
-                let commit = (it.flags & 1 != 0).then(|| "commit".to_owned());
-                let words: Vec<String> = commit.into_iter().chain(table).collect();
-                write!(f, "ct({})", words.join(","))
-            }
+            Self::Ct(it) => tracking::ct(it, f),
             Self::CtClear(_) => f.write_str("ct_clear"),
-            Self::Translate(_) => f.write_str("nat"),
-            Self::Note(_) => f.write_str("note"),
+            Self::Translate(it) => tracking::nat(&it.nat, f),
+            Self::Note(it) => {
+                let words: Vec<String> = it.bytes.iter().map(|it| format!("{it:02x}")).collect();
+                write!(f, "note:{}", words.join("."))
+            }
             Self::Stack(Stack::Push(sub)) => write!(f, "push:{sub}"),
             Self::Stack(Stack::Pop(sub)) => write!(f, "pop:{sub}"),
             Self::Exit(_) => f.write_str("exit"),
@@ -232,10 +234,42 @@ impl Display for Action {
             Self::Meter(it) => write!(f, "meter:{}", it.meter),
             Self::ClearActions(_) => f.write_str("clear_actions"),
             Self::WriteActions(it) => write!(f, "write_actions({})", Actions(&it.actions)),
+            Self::WriteMetadata(it) if it.mask == u64::MAX => {
+                write!(f, "write_metadata:0x{:x}", it.value)
+            }
             Self::WriteMetadata(it) => write!(f, "write_metadata:0x{:x}/0x{:x}", it.value, it.mask),
             Self::GotoTable(it) => write!(f, "goto_table:{}", it.table),
         }
     }
+}
+
+/// A flow that is to be learned.
+fn learn(it: &Learn, f: &mut Formatter<'_>) -> fmt::Result {
+    write!(f, "learn(table={}", it.table)?;
+    let numbers = [("idle_timeout", it.idle, 0), ("hard_timeout", it.hard, 0)].into_iter();
+    for (name, number, usual) in numbers.chain([("priority", it.priority, 0x8000)]) {
+        if number != usual {
+            write!(f, ",{name}={number}")?;
+        }
+    }
+    if it.cookie != 0 {
+        write!(f, ",cookie=0x{:x}", it.cookie)?;
+    }
+    for spec in &it.specs {
+        match (spec.from, spec.to) {
+            (From::Packet(from), To::Match(to)) if from == to => write!(f, ",{to}")?,
+            (From::Packet(from), To::Match(to)) => write!(f, ",{to}={from}")?,
+            (From::Value(value), To::Match(to)) if to == Sub::whole(to.field) => {
+                write!(f, ",{}={}", to.field.name(), Value(to.field, value))?;
+            }
+            (From::Value(value), To::Match(to)) => write!(f, ",{to}=0x{value:x}")?,
+            (From::Packet(from), To::Load(to)) => write!(f, ",load:{from}->{to}")?,
+            (From::Value(value), To::Load(to)) => write!(f, ",load:0x{value:x}->{to}")?,
+            (From::Packet(from), To::Output) => write!(f, ",output:{from}")?,
+            (From::Value(value), To::Output) => write!(f, ",output:0x{value:x}")?,
+        }
+    }
+    f.write_str(")")
 }
 
 #[cfg(test)]
@@ -271,8 +305,12 @@ mod tests {
             Resubmit { port: None, table: Some(5) }.into(),
             GotoTable { table: 7 }.into(),
         ];
-        let wanted = "set_field:10.0.0.1->ip_dst,output:3,flood,resubmit(,5),goto_table:7";
+        let wanted = "set_field:10.0.0.1->ip_dst,output:3,FLOOD,resubmit(,5),goto_table:7";
         assert_eq!(Actions(&program).to_string(), wanted);
+        let load = SetField { is_load: true, mask: 0xff00, ..SetField::whole(Field::Reg1, 0x700) };
+        assert_eq!(Action::from(load).to_string(), "load:0x7->NXM_NX_REG1[8..15]");
+        let part = SetField { mask: 0xff, ..SetField::whole(Field::Reg1, 7) };
+        assert_eq!(Action::from(part).to_string(), "set_field:0x7/0xff->reg1");
         assert_eq!(Actions(&[]).to_string(), "drop");
     }
 }

@@ -31,6 +31,7 @@ targets! {
     "../../fuzz_targets/config_parse.rs" config_parse,
     "../../fuzz_targets/conntrack.rs" conntrack,
     "../../fuzz_targets/export.rs" export,
+    "../../fuzz_targets/flow_words.rs" flow_words,
     "../../fuzz_targets/fpm.rs" fpm,
     "../../fuzz_targets/graph.rs" graph,
     "../../fuzz_targets/lab_files.rs" lab_files,

@@ -122,6 +122,8 @@ macro_rules! every_view {
             capture: Capture,
             lookup: Lookup,
             explained: Explained,
+            flow_trace: FlowTrace,
+            megaflow: Megaflows,
             why_dropped: WhyDropped,
             $($more)*
             ; of the control loop: Topology, Lab, Turn, ConfigStatus, HistoryEntry,

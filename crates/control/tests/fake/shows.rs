@@ -490,6 +490,30 @@ answers! { FakeRouter, router, filter;
         view::Stations { total: all.len(), stations }
     },
     Connections: view::Connections::default(),
+    FlowTrace: {
+        let part = view::FlowTracePart {
+            again: String::new(),
+            flow: filter.flow.clone(),
+            walk: [" 0. priority 0", "    drop"].map(str::to_owned).to_vec(),
+            final_flow: None,
+            megaflow: "recirc_id=0,eth,in_port=1".to_owned(),
+            actions: "drop".to_owned(),
+            problem: None,
+        };
+        view::FlowTrace { parts: vec![part] }
+    },
+    Megaflows: {
+        let it = view::Megaflow {
+            bridge: "lan".to_owned(),
+            worker: 0,
+            flow: "recirc_id(0),in_port(1)".to_owned(),
+            packets: 2,
+            bytes: 196,
+            used_ms: Some(1064),
+            actions: "2".to_owned(),
+        };
+        view::Megaflows { total: 1, limit: 65_536, workers: vec![1], megaflows: vec![it] }
+    },
     Explained: {
         let wrong = |error: wire::craft::WordsError| EngineError::Wrong(error.to_string());
         let words = wire::craft::Words::read(&filter.packet).map_err(wrong)?;

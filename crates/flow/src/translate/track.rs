@@ -31,13 +31,18 @@ pub(super) fn translates(step: &Step) -> bool {
 /// What a snapshot does with a packet that begins again, of a key that says so.
 pub fn translate_again(snapshot: &Snapshot, key: &Key, frozen: &Frozen) -> Verdict {
     let mut it = Translation::new(snapshot, key.clone());
-    it.thaw(frozen);
-    it.look_up(frozen.table, None);
-    it.end_set();
+    it.resume(frozen);
     it.verdict()
 }
 
 impl Translation<'_> {
+    /// From where it was frozen on.
+    pub(super) fn resume(&mut self, frozen: &Frozen) {
+        self.thaw(frozen);
+        self.look_up(frozen.table, None);
+        self.end_set();
+    }
+
     pub(super) fn track_as(&mut self, ct: &Ct) {
         let zone = match ct.zone {
             Zone::Number(number) => number,
@@ -85,6 +90,7 @@ impl Translation<'_> {
         if self.times >= MOST_TIMES {
             return self.cut();
         }
+        self.forks();
         let mut key = self.key.clone();
         for field in [
             Field::InPort,

@@ -11,12 +11,14 @@
 //! Counts are added to flows every 10 ms: until then they are this worker's.
 
 use crate::tables::{
-    FlowBridge, FlowBridges, FlowClock, FlowState, Interfaces, Setup, bridge_port,
+    FlowAsked, FlowBridge, FlowBridges, FlowClock, FlowState, FlowTelling, Interfaces, Setup,
+    bridge_port,
 };
 use flow::{Cache, Does, Found, Key, Plain, extract};
 use graph::{Context, Exits, Handed, Node, Published, Role, tsc_hz};
 use packet::{Frame, prefetch_read};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Packets that are looked up together.
 const TOGETHER: usize = 32;
@@ -30,6 +32,8 @@ pub struct FlowInput {
     group: Box<Group>,
     flush_tsc: u64,
     period: u64,
+    asked: Arc<FlowAsked>,
+    telling: FlowTelling,
 }
 
 graph::exits! {
@@ -66,6 +70,8 @@ impl Node for FlowInput {
             group: Box::new(Group::new()),
             flush_tsc: 0,
             period: tsc_hz() / 100,
+            asked: Arc::clone(&setup.flow_asked),
+            telling: FlowTelling::default(),
         }
     }
 
@@ -108,6 +114,9 @@ impl Node for FlowInput {
         }
         if state.is_dirty() {
             context.call_at(self.flush_tsc);
+        }
+        if self.telling.go_on(&self.asked, &mut state, bridges, &self.clock) {
+            context.call_at(context.now_tsc);
         }
     }
 }

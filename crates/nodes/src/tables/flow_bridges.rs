@@ -8,7 +8,7 @@
 
 use crate::tables::BridgeId;
 use conntrack::{Table, Timeouts};
-use flow::{Cache, Snapshot};
+use flow::{Cache, Remembered, Snapshot};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,7 +92,7 @@ impl FlowClock {
 }
 
 /// Megaflows that a worker remembers of a bridge, at most: about 1 kB each.
-const MOST_MEGAFLOWS: usize = 1 << 16;
+pub const MOST_MEGAFLOWS: usize = 1 << 16;
 
 /// What a worker remembers.
 #[derive(Default)]
@@ -119,6 +119,32 @@ impl FlowState {
     /// Counts them.
     pub fn flush(&mut self, now_ns: u64) {
         self.caches.iter_mut().flatten().for_each(|cache| cache.flush(now_ns));
+    }
+
+    /// Has what is of bridges as they are, counted.
+    pub fn follow(&mut self, bridges: &FlowBridges, now_ns: u64) {
+        self.flush(now_ns);
+        self.retain(|bridge| bridges.get(bridge).is_some());
+        for (at, cache) in self.caches.iter_mut().enumerate() {
+            if let (Some(cache), Some(bridge)) = (cache, bridges.get(BridgeId(at as u16))) {
+                cache.follow(bridge.snapshot.generation, now_ns);
+            }
+        }
+    }
+
+    /// Tells of megaflows of all bridges, from a bridge and a place on, so many at most: where to
+    /// go on, if there are more.
+    pub fn tell(
+        &self,
+        from: (usize, usize),
+        most: usize,
+        tell: &mut dyn FnMut(BridgeId, Remembered),
+    ) -> Option<(usize, usize)> {
+        let (at, place) = from;
+        let cache = self.caches.get(at)?;
+        let id = BridgeId(at as u16);
+        let next = cache.as_ref().and_then(|cache| cache.tell(place, most, &mut |it| tell(id, it)));
+        Some(next.map_or((at + 1, 0), |place| (at, place)))
     }
 
     /// Forgets bridges that are gone.

@@ -17,6 +17,7 @@ mod counters;
 mod dropped;
 mod echoes;
 mod feature;
+mod flow_asked;
 mod flow_bridges;
 mod flow_rules;
 mod interfaces;
@@ -48,7 +49,10 @@ pub use counters::{
 pub use dropped::{DroppedPacket, KEPT_BYTES, KEPT_PACKETS, Keeper, LastDropped};
 pub use echoes::{EchoHeard, EchoIds, EchoSaid, MOST_ECHOES};
 pub use feature::{Feature, Features, Received, Run, Sent, Setting, SettingOf, Side, Work};
-pub use flow_bridges::{FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, Tracking};
+pub use flow_asked::{FlowAsked, FlowTelling, FlowsTold};
+pub use flow_bridges::{
+    FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, MOST_MEGAFLOWS, Tracking,
+};
 pub use flow_rules::{FlowRule, FlowRules, MOST_VXLAN_PORTS, flow_field};
 pub use interfaces::{
     Interface, InterfaceId, Interfaces, Link, Mode, address_of_link_key, link_key,

@@ -1,9 +1,9 @@
 //! What every node of one worker is made from.
 
 use crate::tables::{
-    Bindings, EchoIds, FlowBridges, FlowClock, FlowRules, FlowState, InjectedQueue, Interfaces,
-    LastDropped, Lisp, Listeners, Mailbox, NextHopCounters, RxAttachment, ShapeLetters, SlowPath,
-    Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
+    Bindings, EchoIds, FlowAsked, FlowBridges, FlowClock, FlowRules, FlowState, InjectedQueue,
+    Interfaces, LastDropped, Lisp, Listeners, Mailbox, NextHopCounters, RxAttachment, ShapeLetters,
+    SlowPath, Stations, TwinLimits, TwinQueue, TxAttachment, Vrfs, WorkerCounters,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;
@@ -143,6 +143,8 @@ pub struct Setup {
     pub next_hops: Arc<NextHopCounters>,
     /// What it remembers of flows, which its nodes hand to each other.
     pub flow: Handed<FlowState>,
+    /// Who asks what it remembers.
+    pub flow_asked: Arc<FlowAsked>,
     /// Receive queues that come and go.
     pub rx: Arc<Mailbox<RxAttachment>>,
     /// Transmit queues that come and go.

@@ -125,6 +125,7 @@ impl World {
             dropped: Arc::new(LastDropped::new(&reasons())),
             next_hops: Arc::new(NextHopCounters::new(16).unwrap()),
             flow: Default::default(),
+            flow_asked: Default::default(),
             rx: Arc::default(),
             tx: Arc::default(),
             shape: Arc::default(),

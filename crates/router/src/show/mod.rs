@@ -51,6 +51,7 @@ answers! { Router, router, filter;
     Capture: router.show_capture(),
     Lookup: router.show_lookup(router.core.vrf_named(filter.vrf())?, filter.address),
     Explained: router.show_explained(filter)?,
+    FlowTrace: router.parts.bridges.show_flow_trace(&router.core, filter)?,
 ; later:
     Neighbor: router.show_neighbors(),
     NextHops: router.show_next_hops(),
@@ -59,6 +60,7 @@ answers! { Router, router, filter;
     Drawing: router.show_drawing(*filter),
     Stations: router.parts.bridges.show_stations(&router.core, filter)?,
     Trace: router.show_trace(),
+    Megaflows: router.parts.bridges.show_megaflows(&router.core, filter)?,
     WhyDropped: router.show_why_dropped(filter)?,
 }
 

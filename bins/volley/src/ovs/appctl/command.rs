@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Known, bond, coverage, dpif, fdb};
+use super::{Known, bond, coverage, dpctl, dpif, fdb, flows, trace};
 use crate::client::Client;
 
 /// What a command has to go by.
@@ -48,13 +48,20 @@ commands! {
     "bond/show" "[port]" 0..=1 bond::show,
     "coverage/read-counter" "COUNTER" 1..=1 coverage::read_counter,
     "coverage/show" "" 0..=0 coverage::show,
+    "dpctl/dump-dps" "" 0..=0 dpif::dump_dps,
+    "dpctl/dump-flows" "[-m] [--names] [dp] [filter=..] [type=..] [pmd=..]" 0..=6 dpctl::dump_flows,
+    "dpctl/show" "[-s] [dp...]" 0..=9 dpctl::show,
     "dpif/dump-dps" "" 0..=0 dpif::dump_dps,
+    "dpif/dump-flows" "[-m] [--names | --no-names] bridge" 1..=999 flows::dump,
     "dpif/show" "" 0..=0 dpif::show,
     "fdb/flush" "[bridge]" 0..=1 fdb::flush,
     "fdb/show" "bridge" 1..=1 fdb::show,
+    "fdb/stats-show" "bridge" 1..=1 fdb::statistics,
     "lacp/show" "[port]" 0..=1 bond::lacp,
     "list-commands" "" 0..=0 list,
     "ofproto/list" "" 0..=0 dpif::bridges,
+    "ofproto/trace" "{[dp_name] odp_flow | bridge br_flow} [OPTIONS...] [-generate|packet]" 1..=999 trace::trace,
+    "upcall/show" "" 0..=0 flows::upcalls,
     "version" "" 0..=0 version,
 }
 
@@ -106,6 +113,13 @@ mod tests {
     fn wrong_commands_are_answered_as_open_vswitch_does() {
         let wrong = "\"nosuch\" is not a valid command (use \"list-commands\" to see a list of valid commands)\n";
         assert_eq!(ask("nosuch", &[]), Err(wrong.to_owned()));
+        let unknown = |dp: &str| ask("dpctl/show", &[dp]);
+        assert_eq!(
+            unknown("x"),
+            Err("ovs-vswitchd: datapath not found (Invalid argument)\n".to_owned())
+        );
+        assert_eq!(ask("dpif/dump-flows", &["nosuch"]), Err("no such bridge\n".to_owned()));
+        assert_eq!(ask("dpif/dump-flows", &["a", "b"]), Err("no such bridge\n".to_owned()));
         let few = "\"fdb/show\" command requires at least 1 arguments\n";
         assert_eq!(ask("fdb/show", &[]), Err(few.to_owned()));
         let many = "\"version\" command takes at most 0 arguments\n";

@@ -5,7 +5,7 @@ use control::view::Node;
 use super::command::{Asked, Said};
 
 /// The datapath that all bridges share, as Open vSwitch calls its own in user space.
-const DATAPATH: &str = "netdev@ovs-netdev";
+pub(super) const DATAPATH: &str = "netdev@ovs-netdev";
 
 pub(super) fn dump_dps(_: &Asked<'_>) -> Said {
     Ok(format!("{DATAPATH}\n"))
@@ -16,13 +16,19 @@ pub(super) fn bridges(asked: &Asked<'_>) -> Said {
     Ok(asked.known().bridges.keys().map(|name| format!("{name}\n")).collect())
 }
 
-/// Packets that were found at once and packets that tables were asked for; bridges and ports.
-pub(super) fn show(asked: &Asked<'_>) -> Said {
+/// Packets that were found at once, and packets that tables were asked for.
+pub(super) fn looked_up(asked: &Asked<'_>) -> Said<(u64, u64)> {
     let nodes: Vec<Node> = asked.view("/v1/nodes")?;
     let packets =
         |name: &str| nodes.iter().find(|node| node.name == name).map_or(0, |it| it.packets);
     let (all, missed) = (packets("flow-input"), packets("flow-upcall"));
-    let mut text = format!("{DATAPATH}: hit:{} missed:{missed}\n", all.saturating_sub(missed));
+    Ok((all.saturating_sub(missed), missed))
+}
+
+/// Both; bridges and ports.
+pub(super) fn show(asked: &Asked<'_>) -> Said {
+    let (hit, missed) = looked_up(asked)?;
+    let mut text = format!("{DATAPATH}: hit:{hit} missed:{missed}\n");
     for (name, bridge) in &asked.known().bridges {
         text.push_str(&format!("  {name}:\n"));
         let mut ports: Vec<_> = bridge.ports.iter().collect();

@@ -1,6 +1,6 @@
 //! Stations of bridges.
 
-use control::view::{Fields, StationFlush, Stations, StationsFlush};
+use control::view::{Bridge, Fields, StationFlush, Stations, StationsFlush};
 
 use super::super::wanted::LOCAL;
 use super::command::{Asked, Said};
@@ -32,6 +32,27 @@ pub(super) fn show(asked: &Asked<'_>) -> Said {
         text.push_str(&format!("{port:>5}  {vlan:4}  {}  {age}\n", station.mac));
     }
     Ok(text)
+}
+
+/// How many there are, of how many at most.
+pub(super) fn statistics(asked: &Asked<'_>) -> Said {
+    let name = &asked.words[0];
+    let parts: Vec<String> = {
+        let known = asked.known();
+        known.bridges.get(name).ok_or(NO_BRIDGE)?.parts.keys().cloned().collect()
+    };
+    let (mut now, mut most, mut fixed) = (0, 0, 0);
+    let bridges: Vec<Bridge> = asked.view("/v1/bridges")?;
+    for bridge in bridges.iter().filter(|it| parts.contains(&it.name)) {
+        now += bridge.stations;
+        most += bridge.mac_limit;
+        let shown: Stations = asked.view(&format!("/v1/stations?bridge={}", bridge.name))?;
+        fixed += shown.stations.iter().filter(|it| it.is_static).count();
+    }
+    Ok(format!(
+        "Statistics for bridge \"{name}\":\n  Current/maximum MAC entries in the table: {now}/{most}\n  \
+         Current static MAC entries in the table : {fixed}\n"
+    ))
 }
 
 /// The number of a port, or of what it is a part of.

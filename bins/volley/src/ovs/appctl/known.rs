@@ -17,6 +17,8 @@ pub(in crate::ovs) struct Known {
     pub(super) bridges: BTreeMap<String, KnownBridge>,
     /// Counters every so often, the newest last.
     pub(super) samples: VecDeque<(Instant, BTreeMap<String, u64>)>,
+    /// Most flows that there were when somebody asked.
+    most_flows: usize,
 }
 
 /// A bridge of the database's.
@@ -60,6 +62,12 @@ impl Known {
                 }
             }
         }
+    }
+
+    /// So many flows there are: the most that there were.
+    pub(super) fn flows_seen(&mut self, now: usize) -> usize {
+        self.most_flows = self.most_flows.max(now);
+        self.most_flows
     }
 
     /// Takes note of counters.

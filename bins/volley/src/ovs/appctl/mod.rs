@@ -11,11 +11,14 @@
 mod bond;
 mod command;
 mod coverage;
+mod dpctl;
 mod dpif;
 mod fdb;
+mod flows;
 mod known;
 mod rpc;
 mod socket;
+mod trace;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -26,6 +26,9 @@ fn every_path_is_described_and_answers_json_or_says_its_kind() {
             if asked == "/v1/explain" {
                 asked += "?packet=in%20p0%20ip%20dst%2010.0.0.1%20/%20udp";
             }
+            if asked == "/v1/flow-trace" {
+                asked += "?bridge=lan&flow=in_port=1,tcp";
+            }
             let reply = get(&router, &asked).await;
             assert_eq!(reply.status, 200, "{path}: {}", reply.text);
             let kinds = operation["responses"]["200"]["content"].as_object().unwrap();

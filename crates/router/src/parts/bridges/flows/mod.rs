@@ -10,6 +10,7 @@
 
 mod controller;
 mod hub;
+mod megaflows;
 mod outbox;
 mod seats;
 mod server;
@@ -17,6 +18,7 @@ mod session;
 mod show;
 mod stream;
 mod surroundings;
+mod trace;
 
 use crate::core::{Core, fault};
 use control::config::objects::bridge::{Bridge, BridgeName, FailMode};
