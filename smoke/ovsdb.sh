@@ -60,6 +60,28 @@ until_true is 'map(.ports | length | tostring) | join(" ")' '3 3 3' export
 vs clear Bridge br0 netflow -- clear Bridge br0 sflow -- clear Bridge br0 ipfix
 until_true is length 0 export
 
+# Copies, as the manual page of ovs-vsctl has them: who is behind the output port sees what others say, and is part of nothing.
+vs add-port br0 v3 -- --id=@p get Port v3 -- --id=@m create Mirror name=spy select-all=true output-port=@p -- set Bridge br0 mirrors=@m >/dev/null
+is '.[0] | .name + " " + .destination + " " + (.sources | map(.port + " " + .direction) | join(" "))' 'br0.spy v3 v1 both v2 both' mirror
+on "$c" timeout 20 tcpdump -n -i eth0 -c 2 icmp and host 10.0.9.1 >"$work/seen" 2>"$work/dump" &
+until_true has listening "$work/dump"
+pings "$a" 10.0.9.2
+wait $!
+copied() { [ "$(vs get Mirror spy statistics:tx_packets)" -ge 2 ] && [ "$(vs get Mirror spy statistics:tx_bytes)" -ge 196 ]; }
+until_true copied
+! pings "$a" 10.0.9.3 >/dev/null || exit 1
+vs clear Bridge br0 mirrors -- del-port v3
+is length 0 mirror
+
+# A patch between two bridges: a reaches who is in the other one, until the patch goes.
+vs add-br br1 -- add-port br1 v3 -- add-port br1 p1 -- set Interface p1 type=patch options:peer=p0 -- \
+    add-port br0 p0 -- set Interface p0 type=patch options:peer=p1
+until_true pings "$a" 10.0.9.3
+column Interface p0 type patch && column Interface p0 error '\[\]'
+vs del-port br0 p0
+! pings "$a" 10.0.9.3 >/dev/null || exit 1
+vs del-br br1
+
 # Everything is started anew, in turn.
 kill $db && wait $db || true
 database

@@ -39,11 +39,25 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "netflow",
             "sflow",
             "ipfix",
+            "mirrors",
             "datapath_id",
             "datapath_version",
         ],
     ),
-    ("Port", &["name", "interfaces", "tag", "trunks", "vlan_mode", "qos", "other_config"]),
+    (
+        "Port",
+        &[
+            "name",
+            "interfaces",
+            "tag",
+            "trunks",
+            "vlan_mode",
+            "bond_mode",
+            "lacp",
+            "qos",
+            "other_config",
+        ],
+    ),
     (
         "Interface",
         &[
@@ -73,6 +87,19 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("NetFlow", &["targets", "engine_type", "engine_id", "add_id_to_interface", "active_timeout"]),
     ("sFlow", &["targets", "agent", "sampling", "header", "polling"]),
     ("IPFIX", &["targets", "sampling", "obs_domain_id", "cache_active_timeout", "cache_max_flows"]),
+    (
+        "Mirror",
+        &[
+            "name",
+            "select_all",
+            "select_src_port",
+            "select_dst_port",
+            "select_vlan",
+            "output_port",
+            "output_vlan",
+            "statistics",
+        ],
+    ),
     ("QoS", &["type", "queues", "other_config"]),
     ("Queue", &["other_config", "dscp"]),
 ];

@@ -23,6 +23,8 @@ pub(super) struct Made {
     pub(super) exports: Objects,
     /// Exporters that bridges name.
     pub(super) exported: Objects,
+    /// Mirrors.
+    pub(super) mirrors: Objects,
     /// Ports in bridges, as `BRIDGE PORT`.
     pub(super) members: Objects,
 }

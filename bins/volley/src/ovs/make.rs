@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!  wanted ─ running = steps, each made whole or not at all: what cannot be made leaves the others
-//!  out:  members, ports (parts first), policers, bridges        in: bridges, ports, members, policers, schedulers, exporters
+//!  out:  mirrors, members, ports (parts first), policers, bridges
+//!  in:   bridges, ports, members, policers, schedulers, exporters, mirrors
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::made::{Made, Objects};
+use super::mirrors::WantedMirror;
 use super::router::{Router, Running};
 use super::wanted::{Wanted, WantedPort};
 use crate::error::CliError;
@@ -55,6 +57,7 @@ impl<R: Router> Maker<R> {
         self.put_ports(wanted, &mut outcome)?;
         self.treat_ports(wanted, &mut outcome)?;
         self.put_exports(wanted, &mut outcome)?;
+        self.put_mirrors(wanted, &mut outcome)?;
         outcome.running = self.running()?;
         Ok(outcome)
     }
@@ -91,6 +94,7 @@ impl<R: Router> Maker<R> {
             made.members.retain(|member, _| is_member(member));
             made.schedulers.retain(|port, _| running.shaped.contains(port));
             made.exports.retain(|name, _| running.exports.contains(name));
+            made.mirrors.retain(|name, _| running.mirrors.contains_key(name));
             made.exported.retain(|bridge, _| running.bridges.contains_key(bridge));
             for (policed, way) in [(&mut made.police_in, "in"), (&mut made.police_out, "out")] {
                 policed.retain(|port, _| {
@@ -106,13 +110,28 @@ impl<R: Router> Maker<R> {
         let made = self.kept.state().clone();
         let stays = |name: &str, spec: &str| {
             let port = wanted.ports.get(name);
-            let parent = port.and_then(|port| port.parent.as_deref());
-            let has_parent = parent.is_none_or(|parent| {
-                let spec = made.ports.get(parent);
-                wanted.ports.get(parent).is_some_and(|it| spec == Some(&it.add))
-            });
-            port.is_some_and(|port| port.add == spec) && has_parent
+            let is_same = |name: &String, spec: Option<&String>| {
+                wanted.ports.get(name).is_some_and(|it| spec == Some(&it.add))
+            };
+            // What stands on what does not stay does not either; on a bond, on its members.
+            let below = port.map(|port| &port.on[..]).unwrap_or_default();
+            let of =
+                |name: &String| wanted.ports.get(name).map(|it| &it.on[..]).unwrap_or_default();
+            let mut below = below.iter().chain(below.iter().flat_map(of));
+            port.is_some_and(|port| port.add == spec)
+                && below.all(|below| is_same(below, made.ports.get(below)))
         };
+        for (mirror, words) in &made.mirrors {
+            // A port that goes is no mirror's any more.
+            let wanted = wanted.mirrors.get(mirror).filter(|it| it.words() == *words);
+            let is_there =
+                |port: &String| made.ports.get(port).is_some_and(|spec| stays(port, spec));
+            let all_stay = |it: &WantedMirror| it.from.keys().chain([&it.to]).all(is_there);
+            if !wanted.is_some_and(all_stay) {
+                let command = format!("mirror del {mirror}");
+                self.out(|made| &mut made.mirrors, mirror, &[command], outcome)?;
+            }
+        }
         for (member, words) in &made.members {
             let (bridge, port) = member.split_once(' ').unwrap_or_default();
             let still = wanted.bridges.get(bridge).and_then(|it| it.members.get(port));
@@ -125,7 +144,7 @@ impl<R: Router> Maker<R> {
         let mut gone: Vec<&String> =
             made.ports.iter().filter(|(name, spec)| !stays(name, spec)).map(|it| it.0).collect();
         // Parts go before what they are parts of.
-        gone.sort_by_key(|name| std::cmp::Reverse(made.ports[*name].starts_with("vlan ")));
+        gone.sort_by_key(|name| std::cmp::Reverse(height(&made.ports[*name])));
         for port in gone {
             let mut commands = vec![format!("port del {port}")];
             for (policed, way) in [(&made.police_in, "in"), (&made.police_out, "out")] {
@@ -277,15 +296,39 @@ impl<R: Router> Maker<R> {
         Ok(())
     }
 
+    /// Mirrors of ports that are there.
+    fn put_mirrors(&mut self, wanted: &Wanted, outcome: &mut Outcome) -> Result<(), Broken> {
+        for (name, mirror) in &wanted.mirrors {
+            let (made, words) = (self.kept.state(), mirror.words());
+            let mut ports = mirror.from.keys().chain([&mirror.to]);
+            if made.mirrors.contains_key(name) {
+                continue;
+            }
+            if let Some(port) = ports.find(|port| !made.ports.contains_key(*port)) {
+                outcome.others.insert(format!("mirror {name}: port {port} is not there"));
+                continue;
+            }
+            if outcome.running.mirrors.contains_key(name) {
+                outcome.others.insert(format!("mirror {name} is the router's own"));
+                continue;
+            }
+            let command = format!("mirror add {name} {words}");
+            if let Err(why) = self.put(|made| &mut made.mirrors, name, &words, &[command])? {
+                outcome.others.insert(why);
+            }
+        }
+        Ok(())
+    }
+
     fn put_ports(&mut self, wanted: &Wanted, outcome: &mut Outcome) -> Result<(), Broken> {
-        let (whole, parts): (Vec<_>, Vec<_>) =
-            wanted.ports.iter().partition(|(_, port)| port.parent.is_none());
-        for (name, port) in whole.into_iter().chain(parts) {
+        let mut ports: Vec<_> = wanted.ports.iter().collect();
+        ports.sort_by_key(|(_, port)| height(&port.add));
+        for (name, port) in ports {
             let is_there = outcome.running.ports.contains_key(name);
             let made = self.kept.state().ports.get(name);
             // A part of what is not here, or not ours, is none.
-            let is_made = |parent: &String| self.kept.state().ports.contains_key(parent);
-            if made == Some(&port.add) || !port.parent.as_ref().is_none_or(is_made) {
+            let is_made = |below: &String| self.kept.state().ports.contains_key(below);
+            if made == Some(&port.add) || !port.on.iter().all(is_made) {
                 continue;
             }
             if is_there {
@@ -377,6 +420,15 @@ impl<R: Router> Maker<R> {
             }
         }
         Ok(())
+    }
+}
+
+/// How many others a port may stand on: a bond on its members, a part of a trunk on both.
+fn height(add: &str) -> u8 {
+    match add.split_once(' ') {
+        Some(("vlan", _)) => 2,
+        Some(("bond", _)) => 1,
+        _ => 0,
     }
 }
 

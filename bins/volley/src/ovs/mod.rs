@@ -10,10 +10,12 @@
 //! so that it takes nothing away that is somebody else's.
 
 mod appctl;
+mod bonds;
 mod daemon;
 mod exports;
 mod made;
 mod make;
+mod mirrors;
 mod qos;
 mod router;
 mod told;

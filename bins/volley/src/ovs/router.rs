@@ -23,6 +23,8 @@ pub(super) struct Running {
     pub(super) policers: BTreeSet<String>,
     /// Exporters.
     pub(super) exports: BTreeSet<String>,
+    /// Mirrors.
+    pub(super) mirrors: BTreeMap<String, view::Mirror>,
     /// Ports whose packets wait.
     pub(super) shaped: BTreeSet<String>,
     /// Controllers of bridges.
@@ -53,6 +55,7 @@ impl Router for Api {
         let ports: Vec<view::Port> = self.0.view("/v1/ports")?;
         let policers: Vec<view::Policer> = self.0.view("/v1/policers")?;
         let exports: Vec<view::Export> = self.0.view("/v1/exports")?;
+        let mirrors: Vec<view::Mirror> = self.0.view("/v1/mirrors")?;
         let shaped: Vec<view::Qos> = self.0.view("/v1/qos")?;
         let members = |bridge: view::Bridge| {
             (bridge.name, bridge.ports.into_iter().map(|port| port.port).collect())
@@ -62,6 +65,7 @@ impl Router for Api {
             ports: ports.into_iter().map(|port| (port.name.clone(), port)).collect(),
             policers: policers.into_iter().map(|it| it.name).collect(),
             exports: exports.into_iter().map(|it| it.name).collect(),
+            mirrors: mirrors.into_iter().map(|it| (it.name.clone(), it)).collect(),
             shaped: shaped.into_iter().map(|it| it.port).collect(),
             controllers: self.0.view("/v1/controllers")?,
         })

@@ -78,7 +78,26 @@ impl Router for Told {
                     assert!(running.ports.insert(name.into(), port(name)).is_none());
                 }
                 ["port", "set", name, ..] => assert!(running.ports.contains_key(name)),
+                ["mirror", "add", name, "destination", to, ..] => {
+                    assert!(running.bridges.values().all(|ports| !ports.contains(to)), "{to}");
+                    let sources: Vec<Value> = words[5..]
+                        .chunks(3)
+                        .map(|it| {
+                            assert!(it[0] == "sources" && running.ports.contains_key(it[1]), "{it:?}");
+                            json!({ "port": it[1], "direction": it[2], "received": 3, "sent": 4, "lost": 0 })
+                        })
+                        .collect();
+                    assert!(running.ports.contains_key(to), "{to}");
+                    let mirror = json!({ "name": name, "destination": to, "sources": sources });
+                    let mirror = serde_json::from_value(mirror).unwrap();
+                    assert!(running.mirrors.insert(name.into(), mirror).is_none());
+                }
+                ["mirror", "del", name] => assert!(running.mirrors.remove(name).is_some()),
                 ["port", "del", name] => {
+                    let is_of = |it: &view::Mirror| {
+                        it.destination == name || it.sources.iter().any(|it| it.port == name)
+                    };
+                    assert!(!running.mirrors.values().any(is_of), "{name}");
                     assert!(running.bridges.values().all(|ports| !ports.contains(name)), "{name}");
                     assert!(running.ports.remove(name).is_some());
                 }
@@ -297,6 +316,140 @@ fn collectors_are_told_as_the_bridge_says() {
     let gone = ["bridge set br0 export none", "bridge set br0.10 export none"];
     assert_eq!(told[..2], gone.map(str::to_owned));
     assert_eq!(told[2..], ["export del br0.ipfix", "export del br0.sflow"].map(str::to_owned));
+}
+
+#[test]
+fn what_ports_carry_is_copied_as_the_bridge_says() {
+    let router = Told::default();
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let trunk = json!({ "trunks": ["set", [10, 99]] });
+    let ports =
+        [plain("veth1"), ("veth2", json!({ "tag": 10 }), json!({})), ("veth3", trunk, json!({}))];
+    let mut all = rows(&ports);
+    let mut set = |all: &mut Rows, mirrors: &[Value]| {
+        let named: Vec<Value> =
+            (0..mirrors.len()).map(|it| json!(["uuid", format!("m{it}")])).collect();
+        let ports = json!(["set", [["uuid", "p-veth1"], ["uuid", "p-veth2"], ["uuid", "p-veth3"]]]);
+        let row = json!({ "name": "br0", "ports": ports, "mirrors": ["set", named] });
+        all.update(&json!({ "Bridge": { BRIDGE: { "new": row } } })).unwrap();
+        for (number, mirror) in mirrors.iter().enumerate() {
+            all.update(&json!({ "Mirror": { (format!("m{number}")): { "new": mirror } } }))
+                .unwrap();
+        }
+        router.0.borrow_mut().told.clear();
+        let outcome = maker.make(&asked(all)).unwrap();
+        let told = std::mem::take(&mut router.0.borrow_mut().told);
+        (told, outcome)
+    };
+    let uuid = |name: &str| json!(["uuid", name]);
+    let spy = json!({ "name": "spy", "select_all": true, "output_port": uuid("p-veth3") });
+    let (told, outcome) = set(&mut all, std::slice::from_ref(&spy));
+    let mirror = "mirror add br0.spy destination veth3 sources veth1 both sources veth2 both";
+    assert_eq!(
+        (told.last().map(String::as_str), &outcome.others),
+        (Some(mirror), &BTreeSet::new())
+    );
+    // What copies leave by carries nothing else.
+    assert!(!told.iter().any(|it| it.contains("join") && it.contains("veth3")), "{told:?}");
+    let told = told::columns(&all, &asked(&all), &outcome, true).changes(&all, |_, _| true);
+    let of = told.iter().find(|it| it["table"] == "Mirror").unwrap();
+    assert_eq!(of["row"]["statistics"], json!(["map", [["tx_bytes", 6], ["tx_packets", 14]]]));
+    assert_eq!(set(&mut all, std::slice::from_ref(&spy)).0, Vec::<String>::new());
+
+    // Directions, a VLAN of them, and copies in a VLAN.
+    let some = json!({ "name": "spy", "select_src_port": uuid("p-veth1"), "select_dst_port": uuid("p-veth2"),
+        "output_vlan": 99 });
+    let (told, _) = set(&mut all, &[some]);
+    assert_eq!(told.first().map(String::as_str), Some("mirror del br0.spy"));
+    let last = "mirror add br0.spy destination veth3.99 sources veth1 rx sources veth2 tx";
+    assert_eq!(told.last().map(String::as_str), Some(last));
+    assert!(!told.iter().any(|it| it.contains("br0.99")), "{told:?}");
+    let vlan = json!({ "name": "spy", "select_all": true, "select_vlan": 10, "output_port": uuid("p-veth3") });
+    let (told, _) = set(&mut all, &[vlan]);
+    let last = "mirror add br0.spy destination veth3 sources veth1.10 both sources veth2 both";
+    assert_eq!(told.last().map(String::as_str), Some(last));
+
+    // What cannot be is told, and takes nothing else away.
+    let other = json!({ "name": "two", "select_all": true, "output_vlan": 99 });
+    let nowhere = json!({ "name": "x", "select_all": true });
+    let (_, outcome) = set(&mut all, &[spy, other, nowhere]);
+    let why: Vec<&str> = outcome.others.iter().map(String::as_str).collect();
+    assert_eq!(
+        why,
+        [
+            "mirror br0.two: veth1 is copied by another mirror already",
+            "mirror br0.x: it has neither output_port nor output_vlan",
+        ]
+    );
+    let (told, _) = set(&mut all, &[]);
+    assert_eq!(told.first().map(String::as_str), Some("mirror del br0.spy"));
+    assert!(told.iter().any(|it| it.starts_with("bridge join br0 veth3 ")), "{told:?}");
+}
+
+#[test]
+fn a_port_of_several_interfaces_is_a_bond() {
+    let router = Told::default();
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let mut all = rows(&[plain("veth1"), plain("veth2"), plain("veth3")]);
+    let mut set = |all: &mut Rows, lacp: &str, members: &[&str]| {
+        let members: Vec<Value> =
+            members.iter().map(|it| json!(["uuid", format!("i-{it}")])).collect();
+        let port =
+            json!({ "name": "bond0", "interfaces": ["set", members], "lacp": lacp, "tag": 10 });
+        all.update(&json!({ "Port": { "p-bond": { "new": port } } })).unwrap();
+        let ports = json!(["set", [["uuid", "p-bond"], ["uuid", "p-veth3"]]]);
+        let row = json!({ "name": "br0", "ports": ports });
+        all.update(&json!({ "Bridge": { BRIDGE: { "new": row } } })).unwrap();
+        router.0.borrow_mut().told.clear();
+        let outcome = maker.make(&asked(all)).unwrap();
+        (std::mem::take(&mut router.0.borrow_mut().told), outcome)
+    };
+    let (told, outcome) = set(&mut all, "off", &["veth1", "veth2"]);
+    assert_eq!(outcome.faults, BTreeMap::new());
+    let ports: Vec<&str> =
+        told.iter().filter(|it| it.starts_with("port")).map(String::as_str).collect();
+    assert_eq!(
+        ports,
+        [
+            "port add veth1 af_packet device veth1",
+            "port add veth2 af_packet device veth2",
+            "port add veth3 af_packet device veth3",
+            "port add bond0 bond mode active-backup members veth1 members veth2",
+            "port add veth3.10 vlan parent veth3 vlan 10",
+        ]
+    );
+    assert!(told.contains(&"bridge join br0.10 bond0 ".to_owned()), "{told:?}");
+    assert!(!told.iter().any(|it| it.contains("join") && it.contains("veth1")), "{told:?}");
+    assert_eq!(set(&mut all, "off", &["veth1", "veth2"]).0, Vec::<String>::new());
+    // Otherwise: the bond alone is made anew. Without a member, that goes, too.
+    let (told, _) = set(&mut all, "active", &["veth1", "veth2"]);
+    assert_eq!(told[..3], ["bridge leave br0.10 bond0", "port del bond0",
+        "port add bond0 bond mode 802.3ad hash layer3+4 lacp active lacp_rate slow members veth1 members veth2"]
+        .map(str::to_owned));
+    let numbers = asked(&all).numbers;
+    assert_eq!(numbers["i-veth1"], numbers["i-veth2"]);
+    let (told, _) = set(&mut all, "active", &["veth1"]);
+    assert!(told.contains(&"bridge join br0.10 veth1 ".to_owned()), "{told:?}");
+    assert_eq!(told[1..3], ["port del bond0", "port del veth2"].map(str::to_owned));
+}
+
+#[test]
+fn patch_ports_are_ends_of_one_link() {
+    let patch = |peer: Option<&str>| {
+        let options: Vec<_> = peer.iter().map(|peer| ("peer", *peer)).collect();
+        json!({ "type": "patch", "options": ["map", options] })
+    };
+    let rows = rows(&[
+        ("one", json!({}), patch(Some("two"))),
+        ("two", json!({}), patch(Some("one"))),
+        ("self", json!({}), patch(Some("self"))),
+        ("none", json!({}), patch(None)),
+    ]);
+    let wanted = asked(&rows);
+    assert_eq!(wanted.ports["one"].add, "memif socket /run/ovs/patch.one.two role server");
+    assert_eq!(wanted.ports["two"].add, "memif socket /run/ovs/patch.one.two role client");
+    assert_eq!(wanted.faults["i-self"], "self: patch peer must not be self");
+    assert_eq!(wanted.faults["i-none"], "none: patch type requires valid 'peer' argument");
 }
 
 #[test]

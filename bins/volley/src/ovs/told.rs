@@ -7,10 +7,11 @@ use ovsdb::{Atom, Datum, Rows};
 use serde_json::{Value, json};
 
 use super::make::Outcome;
+use super::router::Running;
 use super::wanted::Wanted;
 
 /// Kinds of interfaces that there are.
-const KINDS: [&str; 5] = ["gre", "internal", "system", "tap", "vxlan"];
+const KINDS: [&str; 6] = ["gre", "internal", "patch", "system", "tap", "vxlan"];
 
 /// Columns of a row that are to be other than they are.
 pub(super) struct Columns(BTreeMap<(&'static str, String), BTreeMap<&'static str, Datum>>);
@@ -27,6 +28,11 @@ pub(super) fn columns(rows: &Rows, wanted: &Wanted, outcome: &Outcome, counts: b
         told.tell_interface(uuid, is_meant, number.copied(), port, fault);
         if let Some(port) = port.filter(|_| counts) {
             told.put("Interface", uuid, "statistics", statistics(port));
+        }
+    }
+    for (name, mirror) in wanted.mirrors.iter().filter(|_| counts) {
+        if let Some(copies) = copies(name, &outcome.running) {
+            told.put("Mirror", &mirror.of, "statistics", copies);
         }
     }
     for (uuid, datapath) in &wanted.datapaths {
@@ -141,6 +147,15 @@ fn is_same(ours: &str, theirs: &str) -> bool {
     use control::config::field::Field;
     use control::config::objects::bridge_controller::Target;
     Target::from_text(theirs).is_ok_and(|target| target.text() == ours)
+}
+
+/// How many frames a mirror copied; their bytes are what left where nothing else does.
+fn copies(name: &str, running: &Running) -> Option<Datum> {
+    let mirror = running.mirrors.get(name)?;
+    let packets = mirror.sources.iter().map(|it| it.received + it.sent).sum::<u64>();
+    let bytes = running.ports.get(&mirror.destination).map_or(0, |port| port.tx.bytes);
+    let whole = |value: u64| Atom::Whole(value.min(i64::MAX as u64) as i64);
+    Some(Datum::map([("tx_bytes", whole(bytes)), ("tx_packets", whole(packets))]))
 }
 
 fn statistics(port: &view::Port) -> Datum {

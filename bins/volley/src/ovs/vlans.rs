@@ -54,6 +54,27 @@ impl Vlans {
         }
     }
 
+    /// The part of the port that has the frames of a VLAN, if one has them alone.
+    pub(super) fn part(&self, port: &str, vlan: u16) -> Option<Part> {
+        if self.untagged == Some(vlan) {
+            return Some((port.to_owned(), None));
+        }
+        let has = vlan != 0 && self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&vlan));
+        has.then(|| (port.to_owned(), Some(vlan)))
+    }
+
+    /// Whether it says that a VLAN's frames have tags.
+    pub(super) fn names_tag(&self, vlan: u16) -> bool {
+        self.tagged.as_ref().is_some_and(|tagged| tagged.contains(&vlan))
+    }
+
+    /// The same without a VLAN.
+    pub(super) fn without(&mut self, vlan: u16) {
+        if let Some(tagged) = &mut self.tagged {
+            tagged.remove(&vlan);
+        }
+    }
+
     /// VLANs that it names.
     fn named(&self) -> impl Iterator<Item = u16> {
         self.untagged.into_iter().chain(self.tagged.iter().flatten().copied()).filter(|it| *it != 0)

@@ -11,7 +11,9 @@ use control::config::objects::bridge_controller::Target;
 use control::config::objects::port::PortName;
 use ovsdb::{Atom, Row, Rows};
 
+use super::bonds;
 use super::exports::exports;
+use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
 use super::vlans::{self, Vlans};
 
@@ -46,8 +48,8 @@ pub(super) struct WantedPort {
     pub(super) of: String,
     /// What `port add` says behind its name.
     pub(super) add: String,
-    /// The port that it is a part of.
-    pub(super) parent: Option<String>,
+    /// The ports that it stands on: what it is a part of, or is made of.
+    pub(super) on: Vec<String>,
     /// What it receives is held to this.
     pub(super) police_in: Option<String>,
     /// What becomes of what it sends.
@@ -61,6 +63,8 @@ pub(super) struct Wanted {
     pub(super) ports: BTreeMap<String, WantedPort>,
     /// Exporters, with what `export add` says behind their names.
     pub(super) exports: BTreeMap<String, String>,
+    /// Mirrors by name.
+    pub(super) mirrors: BTreeMap<String, WantedMirror>,
     /// The numbers of interfaces, by their rows.
     pub(super) numbers: BTreeMap<String, u16>,
     /// Which port of the router's an interface is.
@@ -129,39 +133,115 @@ impl Wanted {
         self.datapaths.insert(uuid.to_owned(), datapath);
 
         // Those with a number first keep it.
-        let mut interfaces = Vec::new();
-        for (_, port) in rows.named(bridge, "ports", "Port") {
+        let (mut interfaces, mut rows_of) = (Vec::new(), BTreeMap::new());
+        for (row, port) in rows.named(bridge, "ports", "Port") {
             let of_port: Vec<_> = rows.named(port, "interfaces", "Interface").collect();
             for (uuid, interface) in &of_port {
-                let bond = (of_port.len() > 1).then_some("bonds are not made here");
+                let bond = of_port.len() > 1;
+                rows_of.insert(*uuid, row);
                 interfaces.push((*uuid, *interface, port, bond));
             }
         }
         interfaces.sort_by_key(|(uuid, interface, ..)| (interface.text("name"), *uuid));
         let numbers = numbers(name, &interfaces);
         let mut tags = BTreeMap::new();
-        for (uuid, interface, of_port, bond) in interfaces {
-            let made = match bond {
-                Some(why) => Err(why.to_owned()),
-                None => self.add_port(rows, name, (uuid, interface, of_port), &mac, machine),
-            };
+        let mut bonds: BTreeMap<&str, Bonded<'_>> = BTreeMap::new();
+        for (uuid, interface, of_port, is_bonded) in interfaces {
+            let made = self.add_port(rows, name, (uuid, interface, of_port), &mac, machine);
+            let of = rows_of.get(uuid).copied().unwrap_or_default();
             match (made, numbers.get(uuid)) {
+                (Ok((port, _)), _) if is_bonded => {
+                    let bond = bonds.entry(of).or_insert_with(|| Bonded::new(of_port));
+                    bond.members.push((uuid, port));
+                }
                 (Ok((port, vlans)), Some(number)) => {
                     self.numbers.insert(uuid.to_owned(), *number);
                     self.interfaces.insert(uuid.to_owned(), port.clone());
-                    let floods = is_on(of_port, "mcast-snooping-flood");
-                    tags.insert(port, Tags { vlans, number: *number, floods });
+                    let (of, floods) = (of.to_owned(), is_on(of_port, "mcast-snooping-flood"));
+                    tags.insert(port, Tags { of, vlans, number: *number, floods });
                 }
                 (Ok(_), None) => self.fault(uuid, "no number is free"),
                 (Err(why), _) => self.fault(uuid, why),
             }
         }
+        for (of, bond) in bonds {
+            if let Err(why) = self.add_bond(rows, of, &bond, &numbers, &mut tags) {
+                bond.members.iter().for_each(|(uuid, _)| self.fault(uuid, why.clone()));
+            }
+        }
+        self.mirror(rows, name, bridge, &mut tags);
         self.lay_out(name, made, &tags);
         Ok(())
     }
 
     fn fault(&mut self, interface: &str, why: impl Into<String>) {
         self.faults.entry(interface.to_owned()).or_insert(why.into());
+    }
+
+    /// A port of several interfaces: it takes part in the bridge, with the number of the first of
+    /// them, and they do not.
+    fn add_bond(
+        &mut self,
+        rows: &Rows,
+        of: &str,
+        bond: &Bonded<'_>,
+        numbers: &BTreeMap<&str, u16>,
+        tags: &mut BTreeMap<String, Tags>,
+    ) -> Result<(), String> {
+        let name = bond.port.text("name").unwrap_or_default();
+        PortName::from_text(name).map_err(|_| format!("`{name}` is not {}", PortName::EXPECTED))?;
+        if self.ports.contains_key(name) {
+            return Err(format!("an interface is called {name}, as the bond is"));
+        }
+        let members: Vec<String> = bond.members.iter().map(|it| it.1.clone()).collect();
+        let add = bonds::words(bond.port, &members)?;
+        let vlans = Vlans::read(bond.port)?;
+        let uuids = bond.members.iter().map(|it| it.0);
+        let first = bond.members.first().map(|it| it.0).unwrap_or_default();
+        let number = uuids.clone().find_map(|uuid| numbers.get(uuid)).ok_or("no number is free")?;
+        let mut made =
+            WantedPort { of: first.to_owned(), add, on: members, ..WantedPort::default() };
+        for (_, qos) in rows.named(bond.port, "qos", "QoS") {
+            match qos::treatment(name, qos, rows) {
+                Ok(treatment) => made.treatment = treatment,
+                Err(why) => self.fault(first, why),
+            }
+        }
+        // What a member sends waits at the bond.
+        for member in &made.on {
+            if let Some(member) = self.ports.get_mut(member) {
+                member.treatment = Treatment::default();
+            }
+        }
+        self.ports.insert(name.to_owned(), made);
+        for (uuid, port) in &bond.members {
+            self.numbers.insert((*uuid).to_owned(), *number);
+            self.interfaces.insert((*uuid).to_owned(), port.clone());
+        }
+        let floods = is_on(bond.port, "mcast-snooping-flood");
+        tags.insert(name.to_owned(), Tags { of: of.to_owned(), vlans, number: *number, floods });
+        Ok(())
+    }
+
+    /// What is copied: ports, and VLANs of ports, that copies leave by are in no bridge.
+    fn mirror(&mut self, rows: &Rows, name: &str, bridge: &Row, tags: &mut BTreeMap<String, Tags>) {
+        let seen = |it: &Tags| Seen { of: it.of.clone(), vlans: it.vlans.clone() };
+        let ports = tags.iter().map(|(port, it)| (port.clone(), seen(it))).collect();
+        let found = mirrors(rows, name, bridge, &ports);
+        self.mirrors.extend(found.wanted);
+        self.others.extend(found.wrong);
+        for port in found.outputs {
+            tags.remove(&port);
+        }
+        for (port, vlan) in found.tagged {
+            let Some(it) = tags.get_mut(&port) else { continue };
+            it.vlans.without(vlan);
+            let of = self.ports.get(&port).map(|it| it.of.clone()).unwrap_or_default();
+            let add = format!("vlan parent {port} vlan {vlan}");
+            let part = vlans::part_name(&(port.clone(), Some(vlan)));
+            let made = WantedPort { of, add, on: vec![port], ..WantedPort::default() };
+            self.ports.insert(part, made);
+        }
     }
 
     /// A port as its interface says, and which VLANs it is in.
@@ -227,12 +307,8 @@ impl Wanted {
                         continue;
                     }
                     let add = format!("vlan parent {parent} vlan {tag}");
-                    let port = WantedPort {
-                        of,
-                        add,
-                        parent: Some(parent.clone()),
-                        ..WantedPort::default()
-                    };
+                    let port =
+                        WantedPort { of, add, on: vec![parent.clone()], ..WantedPort::default() };
                     self.ports.insert(member.clone(), port);
                 }
                 let of_port = tags.get(&parent);
@@ -297,10 +373,33 @@ fn kind_words(name: &str, interface: &Row, machine: &Machine<'_>) -> Result<Stri
             let key = key(u32::MAX)?.map(|key| format!(" key {key}")).unwrap_or_default();
             Ok(format!("gre local {local} remote {remote}{key}"))
         }
+        Some("patch") => patch_words(name, &options, machine),
         Some(kind) => {
             Err(format!("could not open network device {name} (type {kind} is not done here)"))
         }
     }
+}
+
+/// One end of a link between two bridges: shared memory, at which the ends of two ports that name
+/// each other meet.
+fn patch_words(
+    name: &str,
+    options: &BTreeMap<String, String>,
+    machine: &Machine<'_>,
+) -> Result<String, String> {
+    let peer = options.get("peer").filter(|peer| PortName::from_text(peer).is_ok());
+    let peer = peer.ok_or_else(|| format!("{name}: patch type requires valid 'peer' argument"))?;
+    if peer == name {
+        return Err(format!("{name}: patch peer must not be self"));
+    }
+    // Which end is which both have to agree on before they meet.
+    let is_first = name < peer.as_str();
+    let (first, second) = if is_first { (name, peer.as_str()) } else { (peer.as_str(), name) };
+    let socket = machine.folder.join(format!("patch.{first}.{second}"));
+    let socket = socket.to_str().filter(|text| !text.contains(char::is_whitespace));
+    let socket = socket.ok_or("the folder of sockets has a name that is none here")?;
+    let role = if is_first { "server" } else { "client" };
+    Ok(format!("memif socket {socket} role {role}"))
 }
 
 /// What is said of a bridge, and the number by which controllers know it.
@@ -342,8 +441,21 @@ fn settings(
     Ok((words, datapath))
 }
 
-/// Which VLANs a port is in, its number, and whether it gets all groups.
+/// A port of several interfaces, and those of them that are there: their rows and names.
+struct Bonded<'a> {
+    port: &'a Row,
+    members: Vec<(&'a str, String)>,
+}
+
+impl<'a> Bonded<'a> {
+    fn new(port: &'a Row) -> Self {
+        Self { port, members: Vec::new() }
+    }
+}
+
+/// The row of a port, which VLANs it is in, its number, and whether it gets all groups.
 struct Tags {
+    of: String,
     vlans: Vlans,
     number: u16,
     floods: bool,
@@ -412,7 +524,8 @@ fn mac_of(bridge: &Row, uuid: &str) -> String {
     })
 }
 
-type Interface<'a> = (&'a str, &'a Row, &'a Row, Option<&'static str>);
+/// A row of Interface, its columns, those of its port, and whether that has several.
+type Interface<'a> = (&'a str, &'a Row, &'a Row, bool);
 
 /// The numbers of a bridge's interfaces: its own, those that are asked for, those that they had,
 /// the lowest that are free.

@@ -1,0 +1,93 @@
+//! Ports of several interfaces, as bonds of the router's.
+//!
+//! | `lacp` | `bond_mode` | becomes |
+//! |---|---|---|
+//! | `off` | `active-backup`, none | one carries, the others stand by |
+//! | `active`, `passive` | any | `802.3ad`: those carry of which both ends agree |
+//!
+//! Without LACP the other end of several that carry has to be told, as of `balance-xor` here; in
+//! `balance-slb` it need not be, and in `balance-tcp` nothing carries then: neither is made.
+
+use ovsdb::Row;
+
+/// What `port add` says of a bond of these ports.
+pub(super) fn words(port: &Row, members: &[String]) -> Result<String, String> {
+    let other = port.get("other_config").pairs();
+    let mode = port.text("bond_mode").unwrap_or("active-backup");
+    if !matches!(mode, "active-backup" | "balance-slb" | "balance-tcp") {
+        return Err(format!("bond_mode `{mode}` is none that there is"));
+    }
+    let mut words = match (port.text("lacp").unwrap_or("off"), mode) {
+        ("off", "active-backup") => "bond mode active-backup".to_owned(),
+        ("off", mode) => return Err(format!("bond_mode {mode} without lacp is not done here")),
+        (lacp @ ("active" | "passive"), mode) => {
+            let rate = match other.get("lacp-time").map(String::as_str) {
+                None | Some("slow") => "slow",
+                Some("fast") => "fast",
+                Some(time) => return Err(format!("lacp-time `{time}` is neither slow nor fast")),
+            };
+            let hash = if mode == "balance-slb" { "layer2" } else { "layer3+4" };
+            let mut words = format!("bond mode 802.3ad hash {hash} lacp {lacp} lacp_rate {rate}");
+            if let Some(priority) = other.get("lacp-system-priority") {
+                let read = priority.parse::<u16>();
+                let read = read.map_err(|_| format!("lacp-system-priority is `{priority}`"))?;
+                words.push_str(&format!(" system_priority {read}"));
+            }
+            words
+        }
+        (lacp, _) => return Err(format!("lacp `{lacp}` is none that there is")),
+    };
+    if let Some(primary) = other.get("bond-primary").filter(|it| members.contains(it))
+        && words.ends_with("active-backup")
+    {
+        words.push_str(&format!(" primary {primary}"));
+    }
+    members.iter().for_each(|member| words.push_str(&format!(" members {member}")));
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ovsdb::{Atom, Datum};
+
+    fn told(columns: &[(&str, &str)], other: &[(&'static str, &str)]) -> Result<String, String> {
+        let mut row = Row::default();
+        columns.iter().for_each(|(column, text)| row.set(column, Datum::text(*text)));
+        let other = other.iter().map(|(key, value)| (*key, Atom::Text((*value).to_owned())));
+        row.set("other_config", Datum::map(other));
+        words(&row, &["a".to_owned(), "b".to_owned()])
+    }
+
+    #[test]
+    fn rows_say_which_members_carry() {
+        assert_eq!(told(&[], &[]).unwrap(), "bond mode active-backup members a members b");
+        assert_eq!(
+            told(&[], &[("bond-primary", "b")]).unwrap(),
+            "bond mode active-backup primary b members a members b"
+        );
+        assert_eq!(
+            told(&[("lacp", "active"), ("bond_mode", "balance-tcp")], &[("lacp-time", "fast")])
+                .unwrap(),
+            "bond mode 802.3ad hash layer3+4 lacp active lacp_rate fast members a members b"
+        );
+        assert_eq!(
+            told(
+                &[("lacp", "passive"), ("bond_mode", "balance-slb")],
+                &[("lacp-system-priority", "7")]
+            )
+            .unwrap(),
+            "bond mode 802.3ad hash layer2 lacp passive lacp_rate slow system_priority 7 members a members b"
+        );
+    }
+
+    #[test]
+    fn what_is_not_done_is_told() {
+        let why = |mode: &str| told(&[("bond_mode", mode)], &[]).unwrap_err();
+        assert_eq!(why("balance-slb"), "bond_mode balance-slb without lacp is not done here");
+        assert_eq!(why("balance-tcp"), "bond_mode balance-tcp without lacp is not done here");
+        assert_eq!(why("x"), "bond_mode `x` is none that there is");
+        assert_eq!(told(&[("lacp", "x")], &[]).unwrap_err(), "lacp `x` is none that there is");
+        assert!(told(&[("lacp", "active")], &[("lacp-time", "x")]).is_err());
+    }
+}
