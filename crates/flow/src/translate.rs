@@ -565,6 +565,13 @@ impl Machine for Translation<'_> {
         self.depth += 1;
         let (reason, level) = (std::mem::replace(&mut self.reason, reason::GROUP), self.level());
         let is_choice = matches!(group.kind, GroupKind::FastFailover | GroupKind::Select);
+        if group.kind == GroupKind::FastFailover {
+            let before = *chosen.first().unwrap_or(&group.buckets.len());
+            for it in &group.buckets[..before] {
+                let (id, port) = (it.id, it.watch_port);
+                self.note(|| What::Note(format!("bucket {id}: not live due to port {port}")));
+            }
+        }
         if is_choice {
             let bucket = chosen.first().and_then(|at| group.buckets.get(*at)).map(|it| it.id);
             let told = bucket.map(|id| format!("using bucket {id}"));

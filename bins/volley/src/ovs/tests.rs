@@ -383,7 +383,7 @@ fn what_ports_carry_is_copied_as_the_bridge_says() {
     );
     let (told, _) = set(&mut all, &[]);
     assert_eq!(told.first().map(String::as_str), Some("mirror del br0.spy"));
-    assert!(told.iter().any(|it| it.starts_with("bridge join br0 veth3 ")), "{told:?}");
+    assert!(told.iter().any(|it| it == "bridge join br0.10 veth3.10 "), "{told:?}");
 }
 
 #[test]
@@ -430,7 +430,8 @@ fn a_port_of_several_interfaces_is_a_bond() {
     assert_eq!(numbers["i-veth1"], numbers["i-veth2"]);
     let (told, _) = set(&mut all, "active", &["veth1"]);
     assert!(told.contains(&"bridge join br0.10 veth1 ".to_owned()), "{told:?}");
-    assert_eq!(told[1..3], ["port del bond0", "port del veth2"].map(str::to_owned));
+    let gone: Vec<&String> = told.iter().filter(|it| it.starts_with("port del")).collect();
+    assert_eq!(gone, ["port del bond0", "port del veth2"]);
 }
 
 #[test]

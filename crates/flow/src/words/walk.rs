@@ -49,8 +49,10 @@ impl Telling<'_> {
                 event.what,
                 What::Table(_) | What::Pieces | What::Set | What::Thaw(_) | What::Bucket(_)
             );
-            // What is last goes on where it is, so that chains of tables do not lead off the page.
-            let further = usize::from(!rest.is_empty() || !ends);
+            // What is last goes on where it is, so that chains of tables do not lead off the page;
+            // an action set is of the whole way.
+            let is_last = rest.first().is_none_or(|it| matches!(it.what, What::Set));
+            let further = usize::from(!is_last || !ends);
             self.lines.push(format!("{}{text}", "    ".repeat(indent + further)));
             self.tell(inside, indent + 2 * further);
             events = rest;
@@ -240,22 +242,21 @@ mod tests {
         let told = lines(&world, "in_port=1", &Names::new());
         let wanted = [
             " 0. priority 1",
-            "        group:1",
-            "        bucket 0",
-            "                output:2",
-            "        bucket 7",
-            "                output:1",
-            "                 >> skipping output to input port",
-            "        group:2",
-            "         -> no live bucket",
-            "        write_actions(output:3)",
-            "         -> action set is: output:3",
+            "    group:1",
+            "    bucket 0",
+            "            output:2",
+            "    bucket 7",
+            "            output:1",
+            "             >> skipping output to input port",
+            "    group:2",
+            "     -> bucket 4: not live due to port 9",
+            "     -> no live bucket",
+            "    write_actions(output:3)",
+            "     -> action set is: output:3",
             "--. Executing action set:",
             "    output:3",
         ];
-        // The look-up is not the last: the action set is.
-        assert_eq!(told[2], format!("    {}", wanted[0]));
-        assert_eq!(told[3..], wanted[1..]);
+        assert_eq!(told[2..], wanted);
         let told = lines(&world, "in_port=1,ip", &Names::new());
         assert_eq!(told.last().unwrap(), "     >>>> over max translation depth 64 <<<<");
         assert_eq!(told[3], "    resubmit(,0)");

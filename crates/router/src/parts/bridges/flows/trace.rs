@@ -140,7 +140,9 @@ impl Tracing<'_> {
         });
         let normals: Normals = normals.collect();
         let chosen = steps.iter().any(|step| matches!(step, Step::Queue(_))).then_some(0);
-        let is_same = *key == last && queue.is_none();
+        // Where an action set leads is a field of the flow there, which is not told.
+        let has_set = events.iter().any(|it| matches!(it.what, What::Set));
+        let is_same = *key == last && queue.is_none() && !has_set;
         let fault = |what: &What| match what {
             What::Fault(why) if why.contains("depth") => Some("Recursion too deep"),
             What::Fault(_) => Some("Too many resubmits"),
