@@ -1,0 +1,336 @@
+//! What each action does to the packet whose way is worked out.
+
+use super::*;
+
+impl Machine for Translation<'_> {
+    fn has(&mut self, field: Field) -> bool {
+        // The number of a tag that is not there is zero.
+        field == Field::VlanVid || Translation::has(self, field)
+    }
+
+    fn read(&mut self, sub: Sub) -> u128 {
+        if !self.has(sub.field) {
+            return 0;
+        }
+        self.see(sub.field, sub.mask());
+        (self.key.get(sub.field) & sub.mask()) >> sub.offset
+    }
+
+    fn write(&mut self, field: Field, value: u128, mask: u128) {
+        if field != Field::VlanVid && !self.has(field) {
+            return;
+        }
+        let (value, mask) = match field {
+            // A tag is pushed and popped; its content alone is set.
+            Field::VlanTci if self.key.get(Field::VlanTci) & 0x1000 == 0 => {
+                self.see(Field::VlanTci, 0x1000);
+                if value & 0x1000 != 0 {
+                    self.push_vlan(0x8100);
+                }
+                (value, mask & 0xefff)
+            }
+            Field::VlanTci if mask & 0x1000 != 0 && value & 0x1000 == 0 => {
+                // No tag is none behind it either.
+                (0..=self.tags.len()).for_each(|_| self.pop_vlan());
+                return;
+            }
+            // Of one octet, as Open vSwitch tells them.
+            Field::ArpOp => (value & 0xff, mask | 0xff00),
+            // What says that there is a tag puts one in front.
+            Field::VlanVid => {
+                self.see(Field::VlanTci, 0x1000);
+                if self.key.get(Field::VlanTci) & 0x1000 == 0 && value & mask & 0x1000 != 0 {
+                    self.push_vlan(0x8100);
+                }
+                (value, mask & !0x1000)
+            }
+            Field::VlanTci => (value, mask & !0x1000),
+            _ => (value, mask),
+        };
+        let is_of_tag = matches!(field, Field::VlanTci | Field::VlanVid);
+        if mask == 0 || is_of_tag && self.key.get(Field::VlanTci) & 0x1000 == 0 {
+            return;
+        }
+        self.set_silently(field, value, mask);
+        if crate::edit::is_of_packet(field) && self.is_whole(field) {
+            self.put(Step::Set(field, value & mask, mask));
+        }
+    }
+
+    fn output(&mut self, number: PortNumber, max_len: u16) {
+        match number {
+            port::IN_PORT => self.send(self.in_port(), true),
+            port::TABLE if self.is_told => {
+                self.is_told = false;
+                self.look_up(0, None);
+                self.end_set();
+            }
+            port::TABLE | port::NONE => {}
+            port::NORMAL => {
+                let to = self.key.get(Field::EthDst);
+                self.note(|| What::Normal(to));
+                self.put(Step::Normal);
+            }
+            port::FLOOD | port::ALL => {
+                let all = Arc::clone(&self.snapshot.ports);
+                let is_all = number == port::ALL;
+                for (to, entry) in all.iter() {
+                    if is_all || entry.floods {
+                        self.send(*to, false);
+                    }
+                }
+            }
+            port::CONTROLLER => self.controller(max_len, 0, self.reason),
+            _ => self.send(number, false),
+        }
+    }
+
+    fn controller(&mut self, max_len: u16, controller: u16, reason: u8) {
+        let mut metadata = Match::any();
+        metadata.set(Field::InPort, self.key.get(Field::InPort), Field::InPort.ones());
+        let beside = [Field::Metadata, Field::TunId, Field::PktMark].into_iter().chain([
+            Field::CtState,
+            Field::CtZone,
+            Field::CtMark,
+            Field::CtLabel,
+        ]);
+        let registers = (0..16).filter_map(Field::register);
+        for field in beside.chain(registers) {
+            let value = self.key.get(field);
+            if value != 0 {
+                metadata.set(field, value, field.ones());
+            }
+            self.see(field, field.ones());
+        }
+        let (table, cookie) = (self.table, self.cookie);
+        let told = Told::Packet { max_len, controller, reason, table, cookie, metadata };
+        self.put(Step::Tell(Arc::new(told)));
+    }
+
+    fn group(&mut self, number: u32) {
+        let Some(group) = self.snapshot.groups.get(&number).cloned() else { return };
+        if self.depth >= DEEPEST {
+            self.is_lost(false);
+            return self.cut();
+        }
+        let ports = Arc::clone(&self.snapshot.ports);
+        let is_alive = |it: &openflow::message::Bucket| {
+            it.watch_port == port::NONE || ports.get(&it.watch_port).is_some_and(|it| it.is_live)
+        };
+        let chosen: Vec<usize> = match group.kind {
+            GroupKind::All => (0..group.buckets.len()).collect(),
+            GroupKind::Indirect => vec![0],
+            GroupKind::FastFailover => {
+                group.buckets.iter().position(is_alive).into_iter().collect()
+            }
+            GroupKind::Select => {
+                let mut seen = Key::default();
+                let hash = flow_hash(&self.key, &mut seen);
+                self.see_all(&seen);
+                group.select(hash, is_alive).into_iter().collect()
+            }
+        };
+        self.counters.push(Arc::clone(&group.counters));
+        self.depth += 1;
+        let (reason, level) = (std::mem::replace(&mut self.reason, reason::GROUP), self.level());
+        let is_choice = matches!(group.kind, GroupKind::FastFailover | GroupKind::Select);
+        if group.kind == GroupKind::FastFailover {
+            let before = *chosen.first().unwrap_or(&group.buckets.len());
+            for it in &group.buckets[..before] {
+                let (id, port) = (it.id, it.watch_port);
+                self.note(|| What::Note(format!("bucket {id}: not live due to port {port}")));
+            }
+        }
+        if is_choice {
+            let bucket = chosen.first().and_then(|at| group.buckets.get(*at)).map(|it| it.id);
+            let told = bucket.map(|id| format!("using bucket {id}"));
+            self.note(|| What::Note(told.unwrap_or_else(|| "no live bucket".to_owned())));
+        }
+        for at in chosen {
+            let id = group.buckets[at].id;
+            self.note(|| What::Bucket(id));
+            self.counters.push(Arc::clone(&group.bucket_counters[at]));
+            self.aside(|it| {
+                // A bucket is an action set.
+                it.set = Program::new();
+                it.write_actions(&group.buckets[at].actions);
+                it.end_set();
+            });
+            self.back(level);
+        }
+        (self.reason, self.depth) = (reason, self.depth - 1);
+    }
+
+    fn meter(&mut self, meter: u32) {
+        self.put(Step::Meter(meter));
+    }
+
+    fn queue(&mut self, queue: Option<u32>) -> Option<u32> {
+        if self.queue != queue {
+            self.put(Step::Queue(queue));
+        }
+        std::mem::replace(&mut self.queue, queue)
+    }
+
+    fn dec_ttl(&mut self, controllers: &[u16]) -> bool {
+        if !self.has(Field::IpTtl) {
+            return true;
+        }
+        let ttl = self.read(Sub::whole(Field::IpTtl));
+        if ttl > 1 {
+            self.write(Field::IpTtl, ttl - 1, 0xff);
+            return true;
+        }
+        let version = if self.key.get(Field::EthType) == 0x0800 { 4 } else { 6 };
+        self.note(|| What::Warning(format!("IPv{version} decrement TTL exception")));
+        for controller in controllers {
+            self.controller(u16::MAX, *controller, reason::INVALID_TTL);
+        }
+        false
+    }
+
+    fn dec_mpls_ttl(&mut self) -> bool {
+        self.cut();
+        false
+    }
+
+    fn push_vlan(&mut self, tpid: u16) {
+        // A second tag would hide the first, whose bits then decide. What is in it is not said yet:
+        // as Open vSwitch does it, nothing of the first is.
+        self.see(Field::VlanTci, 0xffff);
+        let had = self.key.get(Field::VlanTci);
+        let tci = 0x1000;
+        if had & 0x1000 != 0 {
+            self.tags.push((kind_of(&self.key), had));
+            self.see_all(&with_kind(u16::MAX));
+        }
+        self.put(Step::PushVlan(tpid, tci as u16));
+        self.set_tag(tpid, tci);
+    }
+
+    fn pop_vlan(&mut self) {
+        self.see(Field::VlanTci, 0x1000);
+        if self.key.get(Field::VlanTci) & 0x1000 != 0 {
+            self.put(Step::PopVlan);
+            let (kind, behind) = self.tags.pop().unwrap_or((0, 0));
+            self.set_tag(kind, behind);
+        }
+    }
+
+    fn push_mpls(&mut self, _: u16) {
+        self.cut();
+    }
+
+    fn pop_mpls(&mut self, _: u16) {
+        self.cut();
+    }
+
+    fn resubmit(&mut self, table: Option<u8>, as_port: Option<PortNumber>) {
+        if self.depth >= DEEPEST {
+            self.is_lost(false);
+            return self.cut();
+        }
+        self.depth += 1;
+        let next = self.next.take();
+        self.look_up(table.unwrap_or(self.table), as_port);
+        (self.next, self.depth) = (next, self.depth - 1);
+    }
+
+    fn on_copy(&mut self, actions: &[Action]) {
+        if self.depth >= DEEPEST {
+            return self.cut();
+        }
+        self.depth += 1;
+        let mut exits = false;
+        self.aside(|it| {
+            it.run(actions);
+            exits = it.is_over;
+            it.end_set();
+        });
+        // As Open vSwitch has it: who leaves from within leaves the whole.
+        self.is_over |= exits;
+        self.depth -= 1;
+    }
+
+    fn learn(&mut self, learn: &Learn) {
+        let mut matching = Match::any();
+        let mut program = Program::new();
+        for spec in &learn.specs {
+            let value = match spec.from {
+                learn::From::Value(value) => value,
+                learn::From::Packet(sub) => self.read(sub),
+            };
+            match spec.to {
+                learn::To::Match(sub) => matching.set(sub.field, value << sub.offset, sub.mask()),
+                learn::To::Load(sub) => {
+                    let (field, mask) = (sub.field, sub.mask());
+                    let value = value << sub.offset;
+                    let set = openflow::action::SetField { field, value, mask, is_load: true };
+                    program.push(set.into());
+                }
+                learn::To::Output => {
+                    if let Ok(number) = PortNumber::try_from(value) {
+                        program.push(openflow::action::Output::to(number).into());
+                    }
+                }
+            }
+        }
+        let mut added = FlowMod::add(learn.table, learn.priority, matching, program);
+        added.command = Command::ModifyStrict;
+        (added.idle, added.hard, added.cookie) = (learn.idle, learn.hard, learn.cookie);
+        added.flags = learn.flags & 1;
+        self.put(Step::Tell(Arc::new(Told::Learned(added))));
+    }
+
+    fn track(&mut self, ct: &Ct) {
+        self.track_as(ct);
+    }
+
+    fn untrack(&mut self) {
+        for field in [Field::CtState, Field::CtZone, Field::CtMark, Field::CtLabel] {
+            self.set_silently(field, 0, field.ones());
+        }
+    }
+
+    fn push(&mut self, sub: Sub) {
+        let value = self.read(sub);
+        if self.stack.len() < 64 {
+            self.stack.push((value, sub.bits));
+        }
+    }
+
+    fn pop(&mut self, sub: Sub) {
+        if let Some((value, _)) = self.stack.pop() {
+            self.write(sub.field, value << sub.offset & sub.mask(), sub.mask());
+        }
+    }
+
+    fn write_actions(&mut self, actions: &[Action]) {
+        for action in actions {
+            let is_same = |had: &Action| match (had, action) {
+                (Action::SetField(one), Action::SetField(other)) => one.field == other.field,
+                _ => std::mem::discriminant(had) == std::mem::discriminant(action),
+            };
+            self.set.retain(|had| !is_same(had));
+            self.set.push(action.clone());
+        }
+    }
+
+    fn clear_actions(&mut self) {
+        self.set.clear();
+    }
+
+    fn goto_table(&mut self, table: u8) {
+        self.next = Some(table);
+    }
+
+    fn end_timeouts(&mut self, _: u16, _: u16) {}
+
+    fn end_list(&mut self) {
+        self.is_ended = true;
+    }
+
+    fn exit(&mut self) {
+        self.is_over = true;
+    }
+}
