@@ -1,7 +1,7 @@
 //! DPDK behind a small C shim: the environment, ports, queues, memory pools.
 //!
 //! ```text
-//!  eal      started once; memory: hugepages or not; privilege: what we may do; log: kept quiet
+//!  eal      started once; memory: hugepages or not; privilege, open_files: what we may do; log: kept quiet
 //!  pool     packet buffers in DPDK's memory; thread: who has a cache of them
 //!  kinds    the kinds of ports, one file each; kind: what differs by kind
 //!  driver   what carries a port's packets: eth_dev, one of DPDK's, or one of ours (kinds/memif, kinds/af_packet)
@@ -59,6 +59,7 @@ mod log;
 mod membarrier;
 mod memory;
 pub mod offloads;
+mod open_files;
 mod pool;
 mod port;
 mod privilege;

@@ -17,7 +17,9 @@ use crate::queue::{CutCounts, Queue};
 use crate::receive_times::{PortClock, ReceiveTimes};
 use crate::stats::PortStats;
 use crate::taken::Taken;
-use crate::{DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, gate, log, stale};
+use crate::{
+    DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, gate, log, open_files, stale,
+};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -134,6 +136,9 @@ impl Port {
             let mut reason = error::reason(code, since);
             if let Some(lacks) = Privilege::of_this_process().lacks(kind.rights()) {
                 reason.push_str(&format!("; {lacks}"));
+            }
+            if let Some(few) = open_files::few_left() {
+                reason.push_str(&format!("; {few}"));
             }
             Error::Open { device: spec.to_string(), reason }
         };
