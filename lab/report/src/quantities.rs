@@ -41,6 +41,11 @@ pub struct Row {
 }
 
 impl Row {
+    /// Whether it is what a packet costs a device, in cycles.
+    pub fn is_cost(&self) -> bool {
+        self.metric == COST && self.unit == Unit::Cycles
+    }
+
     /// What stands before the number.
     pub fn sign(&self) -> &'static str {
         if self.at_least { "≥" } else { "" }
@@ -107,7 +112,7 @@ pub const COST: &str = "cost";
 
 /// The rows of what packets cost.
 pub fn costs(results: &Results) -> Vec<Row> {
-    rows(results).into_iter().filter(|row| row.metric == COST && row.unit == Unit::Cycles).collect()
+    rows(results).into_iter().filter(Row::is_cost).collect()
 }
 
 fn row(gathered: Gathered) -> Option<Row> {

@@ -28,6 +28,8 @@ pub struct Number {
     pub runs: usize,
     /// Whether the device may do more.
     pub at_least: bool,
+    /// Of a rate: the cycles that a packet costs the device by its own count, where it tells them.
+    pub cost: Option<f64>,
     /// What it must be read with, in words.
     pub anomalies: Vec<String>,
     /// The run that it is of.
@@ -74,6 +76,12 @@ impl<'a> Runs<'a> {
         self.rows.get(id).map_or(&[], |(rates, _)| rates)
     }
 
+    /// What packets cost in a run.
+    pub fn costs(&self, id: &str) -> impl Iterator<Item = &quantities::Row> {
+        let quantities = self.rows.get(id).map_or(&[][..], |(_, quantities)| quantities);
+        quantities.iter().filter(|row| row.is_cost())
+    }
+
     /// The number that is picked, of a device as it was named; or why there is none.
     pub fn cell(&self, pick: &Pick, device: &str) -> Cell {
         let mut reasons = Vec::new();
@@ -95,7 +103,9 @@ impl<'a> Runs<'a> {
         let rates = self.rates(id).iter();
         let mut rates = rates.filter(|row| fits(&row.subject, pick, device) && metric(&row.metric));
         if let Some(row) = rates.next() {
+            let cost = self.costs(id).find(|cost| cost.subject == row.subject);
             return Ok(Number {
+                cost: cost.map(|cost| cost.median),
                 value: row.value_pps,
                 interval: row.interval,
                 spread: row.spread(),
@@ -111,6 +121,7 @@ impl<'a> Runs<'a> {
             .filter(|row| fits(&row.subject, pick, device) && metric_begins(&row.metric, pick));
         if let Some(row) = found.next() {
             return Ok(Number {
+                cost: None,
                 value: row.median,
                 interval: row.interval,
                 spread: summary::spread(row.runs),
@@ -144,6 +155,7 @@ fn checked(run: &Measured, pick: &Pick, device: &str) -> Option<Number> {
     let shares: Vec<f64> = mine.iter().map(right).collect();
     let faults = mine.iter().filter_map(|check| check.fault.as_ref());
     Some(Number {
+        cost: None,
         value: *shares.iter().min_by(|a, b| a.total_cmp(b))?,
         interval: summary::interval_of_bounds(&shares, &shares),
         spread: summary::spread(shares.len()),

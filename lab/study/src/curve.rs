@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! rate        answers of searches            percentile, mean, loss   timed trials, a value each restart
+//! cost        what a packet costs the device, by its own count
 //! node share  cycles of some nodes / of all  event                    the processor's counters, where it shows them
 //! ```
 
@@ -49,6 +50,7 @@ pub fn points(
             None => Vec::new(),
             Some(results) => match curve.what {
                 What::Rate => rates(runs, id, pick, axis, device),
+                What::Cost => costs(runs, id, pick, axis, device),
                 What::NodeShare => node_shares(results, curve, pick, axis, device),
                 What::Event => events(results, curve, pick, axis, device),
                 What::Percentile | What::Mean | What::Loss => {
@@ -154,6 +156,20 @@ fn rates(runs: &Runs<'_>, id: &str, pick: &Pick, axis: &str, device: &str) -> Ve
             interval: row.interval,
             runs: row.runs,
             at_least: row.is_at_least(),
+        })
+    };
+    rows.filter_map(point).collect()
+}
+
+fn costs(runs: &Runs<'_>, id: &str, pick: &Pick, axis: &str, device: &str) -> Vec<Point> {
+    let rows = runs.costs(id).filter(|row| fits(&row.subject, pick, device));
+    let point = |row: &lab_report::quantities::Row| {
+        Some(Point {
+            x: x_of(&row.subject, axis)?,
+            y: row.median,
+            interval: row.interval,
+            runs: row.runs,
+            at_least: false,
         })
     };
     rows.filter_map(point).collect()

@@ -298,6 +298,8 @@ pub struct BarsOf {
 pub enum What {
     /// Answers of searches.
     Rate,
+    /// Cycles that a packet costs the device, by its own count: also where the generator is slower.
+    Cost,
     /// Share of the cycles of all nodes that some nodes have.
     NodeShare,
     /// An event of the processor a packet, by its counters.

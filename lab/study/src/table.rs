@@ -175,6 +175,7 @@ fn number(point: &Point, pick: &Pick) -> Number {
         spread: lab_report::summary::spread(point.runs),
         runs: point.runs,
         at_least: point.at_least,
+        cost: None,
         anomalies: Vec::new(),
         run: pick.runs.first().cloned().unwrap_or_default(),
     }
@@ -184,6 +185,7 @@ fn unit_of(what: What) -> &'static str {
     match what {
         What::Rate => "pps",
         What::NodeShare | What::Loss => "share",
+        What::Cost => "cycles",
         What::Event => "a packet",
         What::Percentile | What::Mean | What::Histogram => "ns",
     }

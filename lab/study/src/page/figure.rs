@@ -23,7 +23,7 @@ pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
     let all = drawn(page, figure);
     let mut body = String::new();
     let marks = marks(page, figure);
-    for what in [What::Rate, What::NodeShare, What::Event, What::Mean, What::Loss] {
+    for what in [What::Rate, What::Cost, What::NodeShare, What::Event, What::Mean, What::Loss] {
         let kin = |it: &&Drawn<'_>| kind(it.curve.what) == kind(what);
         let mine: Vec<&Drawn<'_>> = all.iter().filter(kin).collect();
         let together = |it: &&Drawn<'_>| width(&format!("{}, {}", plain(it.device), it.curve.name));
@@ -70,6 +70,7 @@ fn kind(what: What) -> u8 {
         What::Mean | What::Percentile => 3,
         What::Loss => 4,
         What::Histogram => 5,
+        What::Cost => 6,
     }
 }
 
@@ -82,6 +83,7 @@ fn draw(
 ) -> String {
     let (label, unit) = match what {
         What::Rate => ("packets per second", Unit::Count),
+        What::Cost => ("cycles a packet", Unit::Plain),
         What::NodeShare => ("share of the nodes' cycles", Unit::Share),
         What::Event => ("events a packet", Unit::Plain),
         What::Mean | What::Percentile => ("one-way latency", Unit::Nanoseconds),

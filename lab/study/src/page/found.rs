@@ -8,10 +8,9 @@ use lab_report::svg::canvas::escape;
 use lab_search::stats::summary::median;
 
 use super::Page;
-use crate::cell::Cell;
+use crate::cell::{Cell, Number};
 use crate::folder::plain;
 use crate::study::{Column, TableOf};
-use crate::table::Place;
 
 pub(super) fn body(page: &Page<'_>) -> String {
     let mut told = vec![coverage(page)];
@@ -80,51 +79,75 @@ fn cut(page: &Page<'_>) -> Option<String> {
     })
 }
 
-/// Each device's rate as a share of the first one's, over the places that both have.
+/// Each device's rate as a share of the first one's, over the places that both have; where the
+/// generator limited them, what a packet costs instead.
 fn against(page: &Page<'_>) -> Vec<String> {
     let [first, others @ ..] = &page.state.devices[..] else { return Vec::new() };
-    let rate = |place: &Place| match &place.cell {
-        Cell::Number(number) if !number.at_least && place.unit == "Mpps" && number.value > 0.0 => {
-            Some(number.value)
-        }
-        _ => None,
-    };
-    let of = |device: &String| -> Vec<&Place> {
-        page.places.iter().filter(|place| place.device.as_ref() == Some(device)).collect()
-    };
     let mut told = Vec::new();
     for other in others {
-        let mut ratios: Vec<f64> = Vec::new();
-        for mine in of(first) {
-            let same = |it: &Place| {
-                (&it.item, &it.row, &it.column) == (&mine.item, &mine.row, &mine.column)
-            };
-            let two = of(other).into_iter().find(|it| same(it)).and_then(rate);
-            if let (Some(one), Some(two)) = (rate(mine), two) {
-                ratios.push(two / one);
-            }
-        }
-        if ratios.is_empty() {
+        let (one, two) = (plain(first), plain(other));
+        let rates = Ratios::of(page, [first, other], |number| {
+            (!number.at_least && number.value > 0.0).then_some(number.value)
+        });
+        let costs = Ratios::of(page, [first, other], |number| number.cost);
+        if let Some(Ratios { median, low, high, places }) = &rates {
             told.push(format!(
-                "{} against {}: no place of a table has a rate of both that the device limited, so there is \
-                 no ratio.",
-                plain(other),
-                plain(first)
+                "{two} forwards {median:.2} times what {one} does, median of {places} places where the device \
+                 limited both ({low:.2} to {high:.2})."
             ));
-            continue;
         }
-        let low = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = ratios.iter().copied().fold(0.0, f64::max);
-        told.push(format!(
-            "{} forwards {:.2} times what {} does, median of {} places where the device limited both \
-             ({low:.2} to {high:.2}).",
-            plain(other),
-            median(&ratios),
-            plain(first),
-            ratios.len()
-        ));
+        if let Some(Ratios { median, low, high, places }) = &costs {
+            told.push(format!(
+                "A packet costs {two} {median:.2} times the cycles that it costs {one}, by their own counts: \
+                 median of {places} places ({low:.2} to {high:.2}), rates that the generator limited among them."
+            ));
+        }
+        if rates.is_none() && costs.is_none() {
+            told.push(format!(
+                "{two} against {one}: no place of a table has a rate of both that the device limited, or what \
+                 a packet costs both, so there is no ratio."
+            ));
+        }
     }
     told
+}
+
+/// What the second of two devices has, as a share of what the first has.
+struct Ratios {
+    median: f64,
+    low: f64,
+    high: f64,
+    places: usize,
+}
+
+impl Ratios {
+    /// Over the places of tables at which rates of both are told; none where there is none.
+    fn of(
+        page: &Page<'_>,
+        devices: [&String; 2],
+        value: impl Fn(&Number) -> Option<f64>,
+    ) -> Option<Self> {
+        let [first, second] = devices.map(|device| {
+            let mine =
+                page.places.iter().filter(move |place| place.device.as_ref() == Some(device));
+            let rate = mine.filter(|place| place.unit == "Mpps" && !place.column.is_empty());
+            rate.filter_map(|place| match &place.cell {
+                Cell::Number(number) => {
+                    Some(((&place.item, &place.row, &place.column), value(number)?))
+                }
+                Cell::Reason(_) => None,
+            })
+            .collect::<BTreeMap<_, _>>()
+        });
+        let ratios: Vec<f64> =
+            first.iter().filter_map(|(place, one)| Some(second.get(place)? / one)).collect();
+        (!ratios.is_empty()).then(|| Self {
+            median: median(&ratios),
+            low: ratios.iter().copied().fold(f64::INFINITY, f64::min),
+            high: ratios.iter().copied().fold(0.0, f64::max),
+            places: ratios.len(),
+        })
+    }
 }
 
 /// What a column is of, but for its device: columns of one such are held against each other.

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use lab_report::svg::canvas::escape;
 
 use super::Page;
-use super::table::{clock_ghz, told};
+use super::table::{cycles, told};
 use crate::cell::{Cell, Number};
 use crate::folder::plain;
 use crate::study::{Column, TableOf, Unit};
@@ -114,7 +114,7 @@ fn theirs(table: &TableOf, row: &crate::study::Row) -> String {
     for (index, column) in table.columns.iter().enumerate() {
         let value = row.theirs.get(index).copied().filter(|it| it.is_finite());
         let cycles = value.zip(column.ghz).filter(|_| table.unit == Unit::Mpps);
-        let cycles = cycles.map(|(mpps, ghz)| cycles_in_words("", 1e3 * ghz / mpps));
+        let cycles = cycles.map(|(mpps, ghz)| cycles_in_words(&format!("{:.0}", 1e3 * ghz / mpps)));
         let _ = write!(
             line,
             "<td class=\"n theirs\">{}{}</td>",
@@ -158,9 +158,7 @@ fn cell(
             Cell::Number(number) => {
                 let mut words = number_in_words(number, table.unit);
                 if table.unit == Unit::Mpps && table.columns.iter().any(|it| it.ghz.is_some()) {
-                    let sign = if number.at_least { "≤\u{a0}" } else { "" };
-                    let ghz = clock_ghz(page, &number.run).filter(|_| number.value > 0.0);
-                    let cycles = ghz.map(|ghz| cycles_in_words(sign, 1e9 * ghz / number.value));
+                    let cycles = cycles(page, number).map(|told| cycles_in_words(&told));
                     words += &cycles.unwrap_or_default();
                 }
                 if several {
@@ -207,13 +205,17 @@ fn number_in_words(number: &Number, unit: Unit) -> String {
     words
 }
 
-fn cycles_in_words(sign: &str, cycles: f64) -> String {
-    format!("<br><small>{sign}{cycles:.0} cycles</small>")
+fn cycles_in_words(cycles: &str) -> String {
+    format!("<br><small>{cycles} cycles</small>")
 }
 
 fn unit(unit: Unit) -> String {
     let (name, cycles) = match unit {
-        Unit::Mpps => ("Mpps", ", with cycles a packet where a clock is known"),
+        Unit::Mpps => (
+            "Mpps",
+            ", with cycles a packet: by a known clock, or what it costs by the device's own count, where \
+             the generator limited the rate",
+        ),
         Unit::Right => ("Percent of the packets", ""),
         other => (other.name(), ""),
     };

@@ -79,12 +79,12 @@ pub(super) fn folded<'a>(places: &[&'a Place]) -> Vec<(&'a Place, String)> {
     found
 }
 
-fn ours(page: &Page<'_>, place: &Place, device: &str, unit: Unit, cycles: bool) -> String {
+fn ours(page: &Page<'_>, place: &Place, device: &str, unit: Unit, with_cycles: bool) -> String {
     match &place.cell {
         Cell::Reason(reason) => format!(
             "<td>{}</td><td colspan=\"{}\" class=\"reason\">{}</td>",
             escape(device),
-            if cycles { 4 } else { 3 },
+            if with_cycles { 4 } else { 3 },
             escape(reason)
         ),
         Cell::Number(number) => {
@@ -97,20 +97,24 @@ fn ours(page: &Page<'_>, place: &Place, device: &str, unit: Unit, cycles: bool) 
                 interval(number, unit),
                 number.runs
             );
-            if cycles {
-                let ghz = clock_ghz(page, &number.run);
-                let words = ghz.filter(|_| number.value > 0.0).map_or_else(
-                    || "–".to_owned(),
-                    |ghz| {
-                        let sign = if number.at_least { "≤\u{a0}" } else { "" };
-                        format!("{sign}{:.0}", 1e9 * ghz / number.value)
-                    },
-                );
+            if with_cycles {
+                let words = cycles(page, number).unwrap_or_else(|| "–".to_owned());
                 let _ = write!(line, "<td class=\"n\">{words}</td>");
             }
             line
         }
     }
+}
+
+/// Cycles a packet: by the device's own count, where it could do more than it was sent, else by its
+/// rate.
+pub(super) fn cycles(page: &Page<'_>, number: &Number) -> Option<String> {
+    if let Some(cost) = number.cost.filter(|_| number.at_least) {
+        return Some(format!("costs {cost:.0}"));
+    }
+    let sign = if number.at_least { "≤\u{a0}" } else { "" };
+    let ghz = clock_ghz(page, &number.run).filter(|_| number.value > 0.0)?;
+    Some(format!("{sign}{:.0}", 1e9 * ghz / number.value))
 }
 
 /// Where a number lies, with what that is.

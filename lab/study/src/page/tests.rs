@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lab_record::axes::{Axis, LoadPercent};
 use lab_record::{
-    AnswerRecord, Campaign, FailureRecord, Histogram, NodeCost, Outcome, Results, Subject,
-    TelemetryRecord, Trial, TrialRecord,
+    AnswerRecord, Campaign, FailureRecord, Histogram, Limit, Limiter, NodeCost, Outcome,
+    QuantityRecord, Results, Subject, TelemetryRecord, Trial, TrialRecord, Unit,
 };
+use lab_report::quantities::COST;
 
 use super::{Page, render};
 use crate::cell::{Cell, Runs};
@@ -14,7 +15,7 @@ use crate::folder::{Ended, Measured, State, devices_of};
 use crate::known;
 use crate::scenario::Planned;
 use crate::study::Study;
-use crate::table::csv;
+use crate::table::{Place, csv};
 
 /// What the sources of the vector router have: each table with its rows and columns of numbers,
 /// each figure with its curves, each drawing or list.
@@ -238,6 +239,47 @@ fn numbers_stand_beside_the_sources_with_their_interval_and_models_are_fitted() 
         assert!(html.contains("dashed: fitted model"));
         assert!(html.matches("<svg").count() >= 8, "{}", html.matches("<svg").count());
         assert!(html.contains("sweep.entries: 1, 255000, 1048576 in place of 1, 255000"));
+    });
+}
+
+#[test]
+fn where_the_generator_is_the_limit_what_a_packet_costs_stands_beside_is_compared_and_drawn() {
+    let bound = |by| {
+        move |planned: &Planned, devices: &[String]| {
+            let mut results = full(planned, devices)?;
+            for answer in &mut results.answers {
+                answer.limit = Some(Limit { by, ..Limit::LARGEST_LOAD });
+                results.quantities.push(QuantityRecord {
+                    subject: answer.subject.clone(),
+                    metric: COST.into(),
+                    unit: Unit::Cycles,
+                    values: vec![if answer.subject.device == "vpp" { 300.0 } else { 200.0 }],
+                    note: None,
+                });
+            }
+            Some(results)
+        }
+    };
+    let costs = "A packet costs vpp 1.50 times the cycles that it costs volley";
+    page(true, bound(Limiter::Generator), |page, html| {
+        assert!(html.contains("≥\u{a0}2.000<br><small>costs 200 cycles</small>"));
+        assert!(html.contains("≥\u{a0}2.000<br><small>costs 300 cycles</small>"));
+        assert!(html.contains(costs) && !html.contains("vpp forwards"));
+        let of_vpp =
+            |it: &&Place| it.item == "cost of IPv4 tables" && it.device.as_deref() == Some("vpp");
+        let drawn: Vec<_> = page.places.iter().filter(of_vpp).collect();
+        assert!(drawn.len() > 1, "{drawn:?}");
+        for place in drawn {
+            assert_eq!(place.unit, "cycles");
+            let Cell::Number(number) = &place.cell else { panic!("{place:?}") };
+            assert_eq!((number.value, number.at_least), (300.0, false));
+        }
+        assert!(html.contains("IPv4 table sizes: cycles a packet against entries"), "not drawn");
+    });
+    // Where the device was the limit its rate says it.
+    page(true, bound(Limiter::Device), |_, html| {
+        assert!(html.contains("vpp forwards 1.00 times") && html.contains(costs));
+        assert!(!html.contains("<small>costs"));
     });
 }
 
