@@ -13,7 +13,7 @@ setup-tests: ## The same, and what testing it takes: some 300 packages
 	scripts/setup tests
 
 build: ## Builds volleyd, volley and volley-lab, optimised, into target/release
-	cargo build --release --bins
+	cargo build --release --bins -p volleyd -p volley -p volley-lab
 
 packages: ## Packs the optimised programs into target/packages: .deb of this machine's Debian or Ubuntu, and an archive
 	scripts/packages
@@ -72,7 +72,7 @@ bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
 	cargo run --release -p acl-bench
 
 bench-links: ## Measures TCP, packets and round trips over veths beside Linux's own forwarding, in turn, into target/bench-links.json
-	cargo build --release --bins
+	cargo build --release --bins -p volleyd -p volley -p volley-lab
 	scripts/bench-links
 
 instructions: ## Counts instructions a packet by valgrind, and holds them against those of the repository
