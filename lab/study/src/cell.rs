@@ -235,8 +235,14 @@ fn lacking(run: &Measured, pick: &Pick, device: &str) -> Lacking {
 pub fn in_words(failure: &FailureRecord) -> String {
     match failure.refused {
         true => format!("refused: {}", bare(&failure.reason)),
-        false => format!("failed: {}", failure.reason),
+        false => format!("failed: {}", in_one_line(&failure.reason)),
     }
+}
+
+/// What a program said in several lines.
+fn in_one_line(reason: &str) -> String {
+    let lines = reason.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join(" ")
 }
 
 /// A refusal without the device and the job, which stand beside it anyway.
@@ -358,6 +364,7 @@ mod tests {
         assert_eq!(reason(of("2", "vpp=/x")), "refused: no room");
         assert_eq!(reason(of("3", "vpp=/x")), "cut by --quick: entries 3");
         assert!(reason(of("1", "ovs")).contains("is not for ovs"));
+        assert_eq!(in_one_line("it died:\n  no memory\n\nabort"), "it died: no memory abort");
         assert_eq!(reason(of("4", "vpp=/x")), "run r measured none");
         // A load at which it should have been timed, of a search that failed.
         let axes = [("entries", "2"), ("load_percent", "50")];
