@@ -49,7 +49,7 @@ jq -e '.bomFormat == "CycloneDX" and ([.components[]."bom-ref"] | length == (uni
 jq -r '.components[] | select(.purl | startswith("pkg:cargo/")) | "\(.name) \(.version)"' "$bill" | sort -u | diff "$work/crates.list" -
 
 hosts
-unit=$bare/lib/systemd/system/volley.service
+unit=$bare/usr/lib/systemd/system/volley.service
 # There is no systemd in there that could have that target.
 systemd-analyze verify --man=no --root="$bare" "$unit" >"$work/verify.log" 2>&1 || true
 ! grep -v 'sysinit.target not found' "$work/verify.log" || { echo "systemd finds fault with the unit"; exit 1; }
