@@ -510,7 +510,7 @@ fn every_reason_has_a_packet_that_meets_it() {
     }
     let layout = Rig::new().dataplane.layout;
     let named = |reason: &graph::Reason| format!("{}/{}", reason.node, reason.exit);
-    // What senders are told is met in `errors` and `ip6`.
+    // What senders are told is met in `answers`.
     let drops = layout.reasons.iter().filter(|reason| reason.answer.is_none());
     let all: BTreeSet<String> = drops.map(named).collect();
     assert_eq!(met, all);

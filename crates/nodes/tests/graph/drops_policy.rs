@@ -39,7 +39,7 @@ fn policy(rig: &mut Rig, action: Action, to: Forward) {
 }
 
 /// The same of a rule that leads to another VRF, in which this becomes of packets of both families.
-fn by_red(rig: &mut Rig, kind: Kind) {
+pub(crate) fn by_red(rig: &mut Rig, kind: Kind) {
     let (red, to) = (rig.add_vrf(), Forward::new(kind as u8, RED));
     red.ip4.insert("10.0.0.9/32".parse().unwrap(), to).unwrap();
     red.ip6.insert("2001:db8:a::/48".parse().unwrap(), to).unwrap();

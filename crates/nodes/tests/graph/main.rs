@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod answers;
+mod answers6;
 mod arp;
 mod bonds;
 mod bridging;
