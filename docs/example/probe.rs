@@ -86,7 +86,10 @@ mod tests {
             ("probe add gateway", "`address` is missing"),
             ("probe add gateway address 224.0.0.1", "is a multicast address"),
             ("probe add gateway address 192.0.2.9 vrf red", "there is no VRF `red`"),
-            ("probe add gateway address 192.0.2.9 attempts 0", "0 is out of range"),
+            (
+                "probe add gateway address 192.0.2.9 attempts 0",
+                "`attempts` is 0, which is out of range",
+            ),
         ] {
             let refused = run(command).unwrap_err();
             assert!(refused.contains(told), "{refused}");

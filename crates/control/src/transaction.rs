@@ -46,7 +46,7 @@ pub enum TransactionError {
     #[error(transparent)]
     Apply(#[from] ApplyError),
     /// It changes what is fixed while the router runs.
-    #[error("this takes a restart: {}", .0.join("; "))]
+    #[error("this takes a restart: {}; write it into the configuration file, then restart the router", .0.join("; "))]
     NeedsRestart(Vec<String>),
     /// An earlier change still wants to be confirmed.
     #[error(
@@ -63,10 +63,10 @@ pub enum TransactionError {
     #[error("there is no earlier configuration to go back to")]
     NothingBefore,
     /// The history does not reach so far.
-    #[error("revision {0} is not in the history")]
+    #[error("revision {0} is not in the history: `volley config history` lists those that are")]
     NoSuchRevision(u64),
     /// It was worked out for another configuration than runs now: it is to be worked out anew.
-    #[error("somebody else changed the configuration at the same moment")]
+    #[error("somebody else changed the configuration at the same moment: try again")]
     Outdated,
 }
 

@@ -365,7 +365,11 @@ impl Port {
     pub fn set_mtu(&mut self, mtu: u16) -> Result<(), Error> {
         let whose = self.spec.as_kind().mtu_is_of();
         if let (MtuOf::Linux, Some(linux)) = (whose, &self.linux) {
-            return linux.set_mtu(mtu).map_err(|source| self.device_failed("set the MTU", source));
+            return linux.set_mtu(mtu).map_err(|source| Error::Port {
+                device: self.spec.to_string(),
+                action: format!("set the MTU {mtu}"),
+                reason: format!("{source}; `ip -d link show` tells its least and its most"),
+            });
         }
         let mut set = self.driver.set_mtu(mtu);
         if set == Err(-libc::EBUSY) && self.started {
@@ -375,7 +379,13 @@ impl Port {
         }
         match set {
             Err(code) if code == -libc::ENOTSUP && whose == MtuOf::DriverIfAnybody => Ok(()),
-            set => set.map_err(|code| self.failed(code, format!("set the MTU {mtu}"))),
+            set => set.map_err(|code| {
+                let most = match self.facts.max_mtu {
+                    0 | u16::MAX => String::new(),
+                    most => format!(", of {most} at most"),
+                };
+                self.failed(code, format!("set the MTU {mtu}{most}"))
+            }),
         }
     }
 

@@ -194,6 +194,9 @@ impl Field for bool {
     }
 }
 
+/// How the expectations of whole numbers begin.
+pub(crate) const WHOLE_NUMBER: &str = "a whole number ";
+
 macro_rules! whole_numbers {
     ($($int:ty = $expected:literal),*) => {$(
         impl Field for $int {

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use super::form::Form;
+use super::read::numbers;
 use super::report::Problem;
 use super::words::Words;
 
@@ -132,7 +133,17 @@ impl Info {
     pub fn take(&self, words: &mut Words<'_>, had: &Had<'_>) -> Result<Option<String>, Problem> {
         match self.says {
             Some(toml) => Ok(Some(toml.to_owned())),
-            None => (self.reads)(words, had),
+            None => (self.reads)(words, had).map_err(|problem| self.bounded(problem)),
+        }
+    }
+
+    /// Its type knows nothing of its range.
+    fn bounded(&self, problem: Problem) -> Problem {
+        match (self.range, problem.expected.as_deref()) {
+            (Some((least, most)), Some(expected)) if expected == self.expected => {
+                problem.expected(numbers(least, most))
+            }
+            _ => problem,
         }
     }
 }

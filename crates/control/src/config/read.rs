@@ -167,10 +167,24 @@ impl<'a> TableReader<'a> {
         value: Option<V>,
         range: &RangeInclusive<T>,
     ) -> Option<V> {
-        let value = value?;
-        let Some(number) = value.outside(range) else { return Some(value) };
-        let problem = Problem::new(self.field(key), format!("{number} is out of range"))
-            .expected(format!("a number from {} to {}", range.start(), range.end()));
+        let number = value.as_ref().and_then(|value| value.outside(range));
+        if number.is_none() && self.report.is_empty() {
+            return value;
+        }
+        let expected = numbers(range.start(), range.end());
+        let out_of_range =
+            |number: &dyn Display| format!("`{key}` is {number}, which is out of range");
+        let Some(number) = number else {
+            // It may be more than its type holds, which knows nothing of this range.
+            let said = match self.table.get(key).map(Spanned::get_ref) {
+                Some(DeValue::Integer(number)) => Some(out_of_range(number)),
+                _ => None,
+            };
+            let field = self.field(key);
+            self.report.bound(&field, said, expected);
+            return value;
+        };
+        let problem = Problem::new(self.field(key), out_of_range(&number)).expected(expected);
         self.report.push(problem);
         None
     }
@@ -252,6 +266,11 @@ impl<'a> TableReader<'a> {
             self.report.push(problem);
         }
     }
+}
+
+/// What a number with a range is to be.
+pub(crate) fn numbers(least: impl Display, most: impl Display) -> String {
+    format!("a number from {least} to {most}")
 }
 
 /// Reads one value as a table and refuses its unknown keys.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::field::WHOLE_NUMBER;
 use super::source::Source;
 
 /// One thing wrong.
@@ -103,6 +104,19 @@ impl Report {
         let others = problem.in_script.as_mut().map(|script| std::mem::take(&mut script.others));
         self.problems.push(problem);
         self.problems.extend(others.into_iter().flatten());
+    }
+
+    /// Says of the last problem, if it is this field's and about any whole number, which ones can
+    /// be, and what is wrong with the one that is there.
+    pub(crate) fn bound(&mut self, field: &str, message: Option<String>, expected: String) {
+        let is_of_any = |problem: &&mut Problem| {
+            let expected = problem.expected.as_ref();
+            problem.field == field && expected.is_some_and(|it| it.starts_with(WHOLE_NUMBER))
+        };
+        if let Some(last) = self.problems.last_mut().filter(is_of_any) {
+            last.expected = Some(expected.into());
+            last.message = message.unwrap_or_else(|| std::mem::take(&mut last.message));
+        }
     }
 
     /// Adds what will not be as it seems, though it may be said.

@@ -146,8 +146,7 @@ pub(crate) fn check_socket(field: &str, path: &Path, report: &mut Report) {
     let bytes = path.as_os_str().len();
     if !path.is_absolute() {
         let message = format!("`{}` depends on where the router is started", path.display());
-        report
-            .push(Problem::new(field, message).expected("a path from the root, as in \"/run/…\""));
+        report.push(Problem::new(field, message).expected("an absolute path, as in \"/run/…\""));
     } else if bytes > MAX_SOCKET_PATH_BYTES {
         report.push(
             Problem::new(field, format!("the path has {bytes} bytes")).expected(format!(

@@ -37,7 +37,7 @@ pub(super) fn check_all(config: &Config, report: &mut Report) {
         }
         if let Some(other) = bond.key.and_then(|key| keys.insert(key, name)) {
             let message =
-                format!("{other} has this key already: the other end would make one of both");
+                format!("{other} has this key already: the switch would take both for one bond");
             let problem = Problem::new(format!("port.{name}.key"), message);
             report.push(problem.expected("a key of its own"));
         }
@@ -66,7 +66,14 @@ fn why_not(name: &PortName, port: &Port, bond: &Port, config: &Config) -> Option
     ];
     let used = uses.into_iter().find(|(is, _)| *is).map(|(_, why)| why.to_owned());
     let narrow = port.mtu < bond.mtu;
-    used.or_else(|| narrow.then(|| format!("takes {} bytes, and the bond {}", port.mtu, bond.mtu)))
+    used.or_else(|| {
+        narrow.then(|| {
+            format!(
+                "has an MTU of {}, and the bond one of {}: give both the same",
+                port.mtu, bond.mtu
+            )
+        })
+    })
 }
 
 /// Makes a bond.
@@ -121,7 +128,7 @@ b1 = { kind = "bond", members = ["p1"], mode = "active-backup" }
             ("\"p2\", \"p2\"", "p2 is listed twice"),
             ("\"p9\"", "there is no port `p9`"),
             ("\"p3\"", "p3 has addresses, or is told to route: give them to the bond"),
-            ("\"p4\"", "p4 takes 1400 bytes, and the bond 1500"),
+            ("\"p4\"", "p4 has an MTU of 1400, and the bond one of 1500: give both the same"),
             ("\"b1\"", "b1 stands on other ports"),
             ("", "a bond of 0 ports"),
         ] {
@@ -132,10 +139,10 @@ b1 = { kind = "bond", members = ["p1"], mode = "active-backup" }
     #[test]
     fn what_a_mode_cannot_do_is_refused() {
         for (more, fault) in [
-            ("min_links = 3", "3 members of 2 must carry"),
-            ("mode = \"active-backup\", min_links = 2", "2 members must carry, and one does"),
+            ("min_links = 3", "`min_links` is 3, and there are 2 members"),
+            ("mode = \"active-backup\", min_links = 2", "`min_links` is 2, and one member carries"),
             ("mode = \"active-backup\", primary = \"p1\"", "p1 is none of its members"),
-            ("primary = \"p2\"", "several carry in 802.3ad"),
+            ("primary = \"p2\"", "`primary` names the one that carries, and in 802.3ad all do"),
         ] {
             assert_eq!(faults(&format!("members = [\"p2\", \"p5\"], {more}")), [fault]);
         }

@@ -190,7 +190,7 @@ impl Bridge {
         for (index, number) in numbers.clone().enumerate() {
             let Some(number) = number else { continue };
             if number > MAX_NUMBER && number != LOCAL {
-                let message = format!("the number {number} is none of a port");
+                let message = format!("no port can have the number {number}");
                 let field = format!("bridge.{name}.ports[{index}].number");
                 report.push(Problem::new(field, message).expected("1 to 65279, or 65534"));
             }
@@ -201,7 +201,7 @@ impl Bridge {
             }
         }
         if !self.has_flows() && self.management.is_some() {
-            let message = format!("{name} has no flows to manage");
+            let message = format!("{name} is no bridge of flows, which `management` is for");
             let problem = Problem::new(format!("bridge.{name}.management"), message);
             report.push(problem.expected("`management` with `mode = \"flow\"`"));
         }
@@ -288,12 +288,18 @@ impl Object for Bridges {
                     report.push(problem.expected("each port in one bridge or xconnect"));
                 }
                 if config.ports.get(port).is_some_and(|port| port.kind.is_point_to_point()) {
-                    let message = format!("{port} carries packets, not frames");
-                    report.push(Problem::new(&field, message).expected("a port of frames"));
+                    let message = format!("{port} carries IP packets, not Ethernet frames");
+                    report.push(
+                        Problem::new(&field, message)
+                            .expected("a port that carries Ethernet frames"),
+                    );
                 }
                 if config.ports.get(port).is_some_and(|port| port.kind.is_for_copies()) {
-                    let message = format!("{port} carries copies alone");
-                    report.push(Problem::new(&field, message).expected("a port of frames"));
+                    let message = format!("{port} carries a mirror's copies alone");
+                    report.push(
+                        Problem::new(&field, message)
+                            .expected("a port that carries Ethernet frames"),
+                    );
                 }
                 let own = |it: &&Port| !matches!(it.kind, PortKind::Bvi);
                 if let Some(why) = config.ports.get(port).filter(own).and_then(Port::why_it_routes)

@@ -92,7 +92,7 @@ impl Field for Target {
         };
         read.ok_or_else(|| {
             let what = match kind {
-                "ssl" | "pssl" => "is by TLS, which controllers have not here",
+                "ssl" | "pssl" => "is by TLS, which is not spoken to controllers",
                 "tcp" | "ptcp" => "has no IP address and port",
                 _ => "is no controller",
             };
@@ -145,7 +145,7 @@ pub(super) fn check(name: &BridgeName, bridge: &Bridge, report: &mut Report) {
         report.push(problem.expected("16 of them at most"));
     }
     if !bridge.has_flows() && !bridge.controllers.is_empty() {
-        let message = format!("{name} has no flows to control");
+        let message = format!("{name} is no bridge of flows, which controllers are for");
         let problem = Problem::new(format!("bridge.{name}.controllers"), message);
         report.push(problem.expected("`controllers` with `mode = \"flow\"`"));
     }
@@ -171,7 +171,7 @@ mod tests {
             ("tcp:host:1", "`tcp:host:1` has no IP address and port"),
             ("tcp:1.2.3.4:0", "`tcp:1.2.3.4:0` has no IP address and port"),
             ("ptcp:70000", "`ptcp:70000` has no IP address and port"),
-            ("ssl:1.2.3.4", "`ssl:1.2.3.4` is by TLS, which controllers have not here"),
+            ("ssl:1.2.3.4", "`ssl:1.2.3.4` is by TLS, which is not spoken to controllers"),
             ("udp:1", "`udp:1` is no controller"),
         ] {
             assert_eq!(text(wrong).unwrap_err().unwrap(), why);

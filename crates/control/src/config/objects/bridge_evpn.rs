@@ -56,7 +56,8 @@ impl Evpn {
         let field = format!("bridge.{name}.evpn");
         let second = Duration::from_secs(1);
         if !(second..=MAX_HOLD).contains(&self.hold) {
-            let message = format!("what nobody means is held for {}", duration_text(self.hold));
+            let message =
+                format!("what the daemon no longer says is kept for {}", duration_text(self.hold));
             let problem = Problem::new(format!("{field}.hold"), message);
             report.push(problem.expected("\"1s\" to \"1h\""));
         }
@@ -72,7 +73,7 @@ impl Evpn {
         if tunnels.len() != 1 {
             let message =
                 format!("bridge {name} has {} VXLAN ports with several remotes", tunnels.len());
-            let problem = Problem::new(&field, message).expected("one");
+            let problem = Problem::new(&field, message).expected("one such port");
             report.push(problem.help(
                 "its remotes come from the daemon: `learn_remotes = false` instead of `remote`",
             ));
@@ -172,6 +173,6 @@ mod tests {
         of_vrf("{}\nfpm = { netns = \"frr\", vrfs = [\"red=1001\"] }").unwrap();
         of_vrf("{}\nfpm = { vrfs = [\"red=1001\"] }").unwrap_err();
         let hold = wrong("{ ports = [\"vx\"], evpn = { hold = \"2h\" } }");
-        assert!(hold.contains("what nobody means is held for 2h"), "{hold}");
+        assert!(hold.contains("what the daemon no longer says is kept for 2h"), "{hold}");
     }
 }

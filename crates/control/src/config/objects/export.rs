@@ -88,7 +88,11 @@ impl Export {
             report.push(problem.expected(expected.to_owned()));
         };
         if self.collectors.is_empty() {
-            refuse("collectors", "it tells nobody".to_owned(), "addresses with ports");
+            refuse(
+                "collectors",
+                "the exporter has no collectors".to_owned(),
+                "addresses with ports, as in 192.0.2.9:4739",
+            );
         }
         if self.collectors.len() > MOST_COLLECTORS {
             let message = format!("{} collectors", self.collectors.len());
@@ -120,16 +124,17 @@ impl Export {
             if !is_never && !(Duration::from_secs(1)..=DAY).contains(&time) {
                 let expected =
                     if never(key) { "\"0s\", or \"1s\" to a day" } else { "\"1s\" to a day" };
-                refuse(key, duration_text(time), expected);
+                refuse(key, format!("`{key}` is {}", duration_text(time)), expected);
             }
         }
         if self.protocol == ExportProtocol::NetFlow5 {
             if self.domain > u32::from(u16::MAX) {
-                let message = format!("{} is no engine of NetFlow 5", self.domain);
+                let message = format!("NetFlow 5 has no room for the domain {}", self.domain);
                 refuse("domain", message, "0 to 65535");
             }
             if self.sample > MOST_SAMPLED_5 {
-                let message = format!("NetFlow 5 has no word for one of {}", self.sample);
+                let message =
+                    format!("NetFlow 5 cannot tell of a sample of one in {}", self.sample);
                 refuse("sample", message, "1 to 16383");
             }
         }
@@ -202,7 +207,7 @@ export_out = ["flows"]
     #[test]
     fn what_cannot_be_told_is_refused() {
         for (fields, fault) in [
-            ("", "it tells nobody"),
+            ("", "the exporter has no collectors"),
             ("collectors = [\"192.0.2.9:0\"]", "192.0.2.9:0 has no port"),
             ("collectors = [\"0.0.0.0:9\"]", "0.0.0.0:9 is no host's address"),
             ("collectors = [\"10.0.0.1:9\", \"10.0.0.1:9\"]", "10.0.0.1:9 is listed twice"),
@@ -214,11 +219,11 @@ export_out = ["flows"]
             ("collectors = [\"10.0.0.1:9\"]\nprotocol = \"netflow-7\"", "netflow-7"),
             (
                 "collectors = [\"10.0.0.1:9\"]\nprotocol = \"netflow-5\"\ndomain = 65536",
-                "65536 is no engine of NetFlow 5",
+                "NetFlow 5 has no room for the domain 65536",
             ),
             (
                 "collectors = [\"10.0.0.1:9\"]\nprotocol = \"netflow-5\"\nsample = 20000",
-                "no word for one of 20000",
+                "cannot tell of a sample of one in 20000",
             ),
         ] {
             let refused = read(&format!("[export.e]\n{fields}\n")).unwrap_err();

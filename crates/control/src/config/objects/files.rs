@@ -32,9 +32,10 @@ impl Object for Files {
     fn check(&self, _: &Config, _: &Host, report: &mut Report) {
         for (index, folder) in self.folders.iter().enumerate() {
             if !is_plain(folder) {
-                let message = format!("`{}` is no folder's whole path", folder.display());
+                let message =
+                    format!("`{}` is not an absolute path without `..`", folder.display());
                 let problem = Problem::new(format!("files.folders[{index}]"), message);
-                report.push(problem.expected("a path from the root on, without `..`"));
+                report.push(problem.expected("a folder, as in \"/var/lib/volley\""));
             }
         }
     }
@@ -56,7 +57,7 @@ mod tests {
         assert!(read("[files]\nfolders = []\n").unwrap().files.folders.is_empty());
         for wrong in ["captures", "/var/lib/../../etc"] {
             let error = read(&format!("[files]\nfolders = [\"{wrong}\"]\n")).unwrap_err();
-            assert!(error.contains("is no folder's whole path"), "{error}");
+            assert!(error.contains("is not an absolute path"), "{error}");
         }
     }
 

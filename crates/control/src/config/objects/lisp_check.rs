@@ -174,7 +174,7 @@ mod tests {
             ),
             (
                 with("[[lisp_map]]\neid = \"10.2.0.0/16\"\nport = \"lisp0\"\n"),
-                "lisp_map.10.2.0.0/16@lisp0.rlocs: it is reached nowhere",
+                "lisp_map.10.2.0.0/16@lisp0.rlocs: the mapping has no locators",
             ),
             (
                 with(

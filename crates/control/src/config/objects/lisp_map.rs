@@ -85,11 +85,16 @@ impl Object for LispMaps {
                 report.push(Problem::new(field, message).expected(expected));
             };
             match (&mapping.rlocs[..], mapping.action) {
-                ([], None) => {
-                    refuse(&rlocs, "it is reached nowhere".to_owned(), "`rlocs`, or an `action`")
-                }
+                ([], None) => refuse(
+                    &rlocs,
+                    "the mapping has no locators".to_owned(),
+                    "`rlocs`, or an `action`",
+                ),
                 ([_, ..], Some(action)) => {
-                    let message = format!("it has locators, and {} besides", action.word());
+                    let message = format!(
+                        "the mapping has locators, and the action `{}` besides",
+                        action.word()
+                    );
                     refuse(&format!("{field}.action"), message, "`rlocs` or `action`, not both");
                 }
                 _ => {}

@@ -104,7 +104,7 @@ impl Mirror {
                 PortKind::Vlan(_) => "has no tag of its own to put on copies",
                 PortKind::Bvi => "is the router's own station in a bridge",
                 kind if kind.has_remotes() => "has several other ends: copies go to one",
-                _ => "carries packets, not frames",
+                _ => "carries IP packets, not Ethernet frames",
             }
         } else if port.has_addresses() {
             "has addresses: it carries packets of its own"
@@ -149,7 +149,7 @@ impl Object for Mirrors {
             let field = format!("mirror.{name}");
             mirror.check_destination(&field, config, report);
             if mirror.sources.is_empty() {
-                let problem = Problem::new(format!("{field}.sources"), "it copies nothing");
+                let problem = Problem::new(format!("{field}.sources"), "the mirror has no sources");
                 report.push(problem.expected("the ports whose frames are copied"));
             }
             let mut named = HashSet::new();
@@ -163,12 +163,16 @@ impl Object for Mirrors {
                     report.push(problem.expected("the bridge's ports"));
                 }
                 if kind.is_some_and(PortKind::is_for_copies) {
-                    let message = format!("{port} carries copies alone: they would be copied");
+                    let message =
+                        format!("{port} carries a mirror's copies alone: they would be copied");
                     report.push(Problem::new(&field, message).expected("another port"));
                 }
                 if kind.is_some_and(PortKind::is_point_to_point) {
-                    let message = format!("{port} carries packets, not frames");
-                    report.push(Problem::new(&field, message).expected("a port of frames"));
+                    let message = format!("{port} carries IP packets, not Ethernet frames");
+                    report.push(
+                        Problem::new(&field, message)
+                            .expected("a port that carries Ethernet frames"),
+                    );
                 }
                 if !named.insert(port) {
                     let problem = Problem::new(&field, format!("{port} is listed twice"));

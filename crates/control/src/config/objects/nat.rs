@@ -111,7 +111,7 @@ impl Nat {
         let at = |key: &str| format!("{field}.{key}");
         check_exists(&at("outside"), &self.outside, &config.ports, report);
         if self.inside.is_empty() {
-            let problem = Problem::new(at("inside"), "nobody is inside");
+            let problem = Problem::new(at("inside"), "no port is inside");
             report.push(problem.expected("the ports whose hosts are translated"));
         }
         let vrf = |name: &PortName| config.ports.get(name).map(|port| &port.vrf);
@@ -138,7 +138,7 @@ impl Nat {
         let Ports { first, last } = self.ports.0;
         if first == 0 || first > last {
             let problem = Problem::new(at("ports"), format!("ports {first} to {last}"));
-            report.push(problem.expected("a range that begins at 1 or above"));
+            report.push(problem.expected("a range of ports from 1 to 65535, the lower one first"));
         }
         self.check_forwards(field, report);
     }

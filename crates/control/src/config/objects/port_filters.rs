@@ -79,7 +79,7 @@ impl Filters {
                 check_exists(&field(key), acl, &config.acls, report);
                 let is_way = |rule: &Rule| rule.action == Action::Route;
                 if config.acls.get(acl).is_some_and(|acl| acl.rules.iter().any(is_way)) {
-                    let message = format!("{acl} leads packets elsewhere");
+                    let message = format!("{acl} has a rule with the action `route`");
                     let problem = Problem::new(field(key), message);
                     report.push(
                         problem
@@ -99,7 +99,10 @@ impl Filters {
             check_exists(&field("policy"), policy, &config.acls, report);
             check_policy(&field("policy"), policy, config, report);
             if is_switched {
-                let problem = Problem::new(field("policy"), format!("{name} is not routed"));
+                let problem = Problem::new(
+                    field("policy"),
+                    format!("{name} routes nothing: it is in a bridge or an xconnect"),
+                );
                 report.push(problem.expected("a port that routes what it receives"));
             }
         }
@@ -108,11 +111,14 @@ impl Filters {
         }
         let Some(urpf) = urpf else { return };
         if urpf.ip4.is_none() && urpf.ip6.is_none() {
-            let problem = Problem::new(field("urpf"), "it checks neither family");
+            let problem = Problem::new(field("urpf"), "it checks neither IPv4 nor IPv6");
             report.push(problem.expected("ip4, ip6 or both, \"loose\" or \"strict\""));
         }
         if is_switched {
-            let problem = Problem::new(field("urpf"), format!("{name} is not routed"));
+            let problem = Problem::new(
+                field("urpf"),
+                format!("{name} routes nothing: it is in a bridge or an xconnect"),
+            );
             report.push(problem.expected("a port that routes what it receives"));
         }
     }
@@ -122,7 +128,7 @@ impl Filters {
 fn check_policy(field: &str, name: &AclName, config: &Config, report: &mut Report) {
     let Some(acl) = config.acls.get(name) else { return };
     if acl.default != Action::Permit {
-        let message = format!("what no rule of {name} fits would be dropped");
+        let message = format!("what fits no rule of {name} would be dropped");
         let help = format!("`volley acl set {name} default permit` routes it as usual");
         report
             .push(Problem::new(field, message).expected("a list that permits the rest").help(help));
@@ -131,8 +137,8 @@ fn check_policy(field: &str, name: &AclName, config: &Config, report: &mut Repor
         (0..).zip(acl.rules.iter()).find_map(|(at, rule)| Some((at, rule.asks_for_frames()?)));
     if let Some((at, asked)) = asking {
         let at: usize = at;
-        let message =
-            format!("rule {at} of {name} asks for `{asked}`, which routing does not know");
-        report.push(Problem::new(field, message).expected("rules about packets"));
+        let message = format!("rule {at} of {name} asks for `{asked}`, which only frames have");
+        report
+            .push(Problem::new(field, message).expected("rules by addresses, protocols and ports"));
     }
 }

@@ -38,12 +38,16 @@ impl Twin {
             report.push(problem.expected("no twin: use the device"));
         }
         if kind.is_point_to_point() {
-            let message = "the port carries packets, not frames";
-            report.push(Problem::new(&field, message).expected("a port of frames"));
+            let message = "the port carries IP packets, not Ethernet frames";
+            report.push(
+                Problem::new(&field, message).expected("a port that carries Ethernet frames"),
+            );
         }
         if kind.is_for_copies() {
-            let message = "the port carries copies alone";
-            report.push(Problem::new(&field, message).expected("a port of frames"));
+            let message = "the port carries a mirror's copies alone";
+            report.push(
+                Problem::new(&field, message).expected("a port that carries Ethernet frames"),
+            );
         }
     }
 }

@@ -94,12 +94,12 @@ fn check_alone(name: &PortName, it: &Port, report: &mut Report) {
         let kind = it.kind.name().word();
         let message = format!("a {kind} port with {} receive queues", it.rx_queues);
         let problem = Problem::new(format!("{port}.rx_queues"), message);
-        report.push(problem.expected(most.to_string()));
+        report.push(problem.expected(format!("at most {most}")));
     }
     if it.rx_mode != RxMode::Adaptive && it.kind.is_virtual() {
         let message = "its packets come in by other ports, and are waited for there";
         let problem = Problem::new(format!("{port}.rx_mode"), message);
-        report.push(problem.expected("a port with a device"));
+        report.push(problem.expected("`rx_mode` at those ports"));
     }
     if it.has_ip6() && it.mtu < MIN_IP6_MTU {
         let message = format!("IPv6 addresses and an MTU of {}", it.mtu);

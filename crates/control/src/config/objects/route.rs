@@ -211,7 +211,8 @@ fn check_hop<'a>(
     };
     if is_link_local(address) {
         if hop.port.is_none() {
-            let problem = Problem::new(field, format!("{address} may be on any link"));
+            let problem =
+                Problem::new(field, format!("{address} is link-local: it may be on any link"));
             report.push(problem.expected("a `port` with a link-local next hop"));
         }
         return;

@@ -35,9 +35,9 @@ impl Object for State {
 
     fn check(&self, _: &Config, _: &Host, report: &mut Report) {
         if let Some(folder) = self.folder.as_ref().filter(|folder| !folder.is_absolute()) {
-            let message = format!("`{}` is no folder's whole path", folder.display());
+            let message = format!("`{}` is not an absolute path", folder.display());
             let problem = Problem::new("state.folder", message);
-            report.push(problem.expected("a path from the root on"));
+            report.push(problem.expected("an absolute path, as in \"/var/lib/volley\""));
         }
     }
 }
@@ -67,6 +67,6 @@ mod tests {
         assert_eq!(folder("[state]\nkeep = \"0s\"\n"), None);
         let relative = Source::new("test", "[state]\nfolder = \"state\"\n");
         let error = parse(&relative, &Host::any()).unwrap_err().to_string();
-        assert!(error.contains("`state` is no folder's whole path"), "{error}");
+        assert!(error.contains("`state` is not an absolute path"), "{error}");
     }
 }

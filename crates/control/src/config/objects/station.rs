@@ -57,9 +57,10 @@ impl Station {
                 let message = format!("{remote} is not of the family of {}", ends.local);
                 (message, "a remote of the tunnel's family")
             }
-            (Some(_), None) if port.kind.has_remotes() => {
-                (format!("{name} has several remotes"), "the `remote` that the station is behind")
-            }
+            (Some(_), None) if port.kind.has_remotes() => (
+                format!("{name} has several remotes, and the station is behind one"),
+                "the `remote` that the station is behind",
+            ),
             (_, Some(_)) => (format!("{name} does not have several remotes"), "no `remote` here"),
             (_, None) => return,
         };

@@ -70,7 +70,7 @@ pub(super) fn check_all(config: &Config, report: &mut Report) {
                 refuse("remotes", "copies go to one other end", "`remote`, and a port for each");
             }
             if let Some(why) = port.why_it_routes() {
-                let message = format!("it {why}, and carries copies alone");
+                let message = format!("it {why}, and carries a mirror's copies alone");
                 refuse("addresses", &message, "no addresses here");
             }
             if !config.mirrors.iter().any(|(_, mirror)| mirror.destination == *name) {

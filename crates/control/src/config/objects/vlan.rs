@@ -21,8 +21,10 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
         let field = |key: &str| format!("port.{name}.{key}");
         check_exists(&field("parent"), &vlan.parent, ports, report);
         if ports.get(&vlan.parent).is_some_and(|parent| !parent.kind.is_trunk()) {
-            let message = format!("{} has no tags of its own to tell apart", vlan.parent);
-            report.push(Problem::new(field("parent"), message).expected("a port with a device"));
+            let message = format!("frames with tags do not come in by {}", vlan.parent);
+            report.push(
+                Problem::new(field("parent"), message).expected("a port with a device, or a bond"),
+            );
         }
         let fits = match (vlan.vlan, vlan.inner) {
             (_, None) => true,

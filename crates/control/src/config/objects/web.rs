@@ -41,7 +41,7 @@ impl Object for Web {
             report.push(problem.expected(expected));
         }
         if let Some(lab) = self.lab.as_ref().filter(|lab| !lab.is_absolute()) {
-            let message = format!("`{}` is no path from the root", lab.display());
+            let message = format!("`{}` is not an absolute path", lab.display());
             let expected = "a folder, as in \"/var/lib/volley-lab\"";
             report.push(Problem::new("web.lab", message).expected(expected));
         }
@@ -80,7 +80,7 @@ mod tests {
         }
         for (text, why) in [
             ("socket = \"/run/volley/api.sock\"", "is the API's"),
-            ("lab = \"results\"", "`results` is no path from the root"),
+            ("lab = \"results\"", "`results` is not an absolute path"),
         ] {
             let told = told(text).unwrap_err();
             assert!(told.contains(why), "{told}");

@@ -112,12 +112,19 @@ impl Object for Xconnects {
                 }
                 let unfit = |port: &Port| port.kind.is_point_to_point() || port.kind.has_remotes();
                 if config.ports.get(name).is_some_and(unfit) {
-                    let message = format!("{name} carries packets, or has several other ends");
-                    report.push(Problem::new(&field, message).expected("a port of frames"));
+                    let message =
+                        format!("{name} carries IP packets, or is a tunnel with several remotes");
+                    report.push(
+                        Problem::new(&field, message)
+                            .expected("a port that carries Ethernet frames"),
+                    );
                 }
                 if config.ports.get(name).is_some_and(|port| port.kind.is_for_copies()) {
-                    let message = format!("{name} carries copies alone");
-                    report.push(Problem::new(&field, message).expected("a port of frames"));
+                    let message = format!("{name} carries a mirror's copies alone");
+                    report.push(
+                        Problem::new(&field, message)
+                            .expected("a port that carries Ethernet frames"),
+                    );
                 }
                 if let Some(why) = config.ports.get(name).and_then(Port::why_it_routes) {
                     let message = format!("{name} {why} and is in an xconnect");

@@ -102,7 +102,7 @@ error: `/33` is not a prefix length from 0 to 32
         ("port set p9 up", "there is no port `p9`"),
         ("port set p0", "the command ends too early"),
         ("port set p0 up now", "unexpected `now`"),
-        ("port set p0 mtu 9", "9 is out of range"),
+        ("port set p0 mtu 9", "`mtu` is 9, which is out of range"),
         ("port add p0 memory", "port p0 is there already"),
         ("port add p9 tap", "`device` is missing"),
         ("port add p9 tap device t mut 5", "unexpected `mut`"),
@@ -114,6 +114,18 @@ error: `/33` is not a prefix length from 0 to 32
         let text = run(command).unwrap_err();
         assert!(text.starts_with(&format!("error: {message}\n")), "{command}: {text}");
         assert!(text.contains("--> commands:1:"), "{command}: {text}");
+    }
+}
+
+#[test]
+fn a_number_that_its_type_cannot_hold_is_told_with_the_fields_range() {
+    for number in ["99999", "-1", "1500b"] {
+        let text = run(&format!("port set p0 mtu {number}")).unwrap_err();
+        assert!(
+            text.starts_with(&format!("error: `{number}` is not a value for `mtu`\n")),
+            "{text}"
+        );
+        assert!(text.contains("   = expected: a number from 68 to 9216\n"), "{text}");
     }
 }
 

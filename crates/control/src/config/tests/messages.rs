@@ -43,14 +43,37 @@ via = "192.0.2.9"
         messages(text),
         [
             "`afpacket` is not known here",
-            "`mtu` is 99999",
-            "20 is out of range",
+            "`mtu` is 99999, which is out of range",
+            "`mtu` is 20, which is out of range",
             "01:00:5e:00:00:01 is a multicast address",
             "192.0.2.0/24 is the network itself",
             "`10.1.2.3/8` has bits set beyond its prefix length",
             "unknown key `sections`",
         ]
     );
+}
+
+#[test]
+fn a_number_out_of_range_is_told_with_its_field_and_the_range() {
+    for number in ["99999", "67", "-1", "9217"] {
+        let place = "^".repeat(number.len());
+        assert_eq!(
+            faults(&format!("[port.p0]\nkind = \"memory\"\nmtu = {number}\n")),
+            format!(
+                "\
+error: `mtu` is {number}, which is out of range
+  --> router.toml:3:7
+   |
+ 3 | mtu = {number}
+   |       {place}
+   = field: port.p0.mtu
+   = expected: a number from 68 to 9216
+"
+            )
+        );
+    }
+    let missing = faults("[export.e]\ncollectors = [\"192.0.2.9:4739\"]\nsample = 70000000000\n");
+    assert!(missing.contains("`sample` is 70000000000, which is out of range"), "{missing}");
 }
 
 #[test]
@@ -120,7 +143,10 @@ fn a_route_to_nowhere_to_itself_or_beyond_the_networks_is_refused() {
     );
     assert_eq!(route("port = \"p2\""), ["there is no port `p2`"]);
     assert_eq!(route("via = [\"192.0.2.9\", \"192.0.2.9\"]"), ["via 192.0.2.9 is listed twice"]);
-    assert_eq!(route("via = { address = \"192.0.2.9\", weight = 0 }"), ["0 is out of range"]);
+    assert_eq!(
+        route("via = { address = \"192.0.2.9\", weight = 0 }"),
+        ["`weight` is 0, which is out of range"]
+    );
 }
 
 #[test]

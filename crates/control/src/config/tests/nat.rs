@@ -24,7 +24,7 @@ fn wrong(fields: &str) -> Vec<String> {
 fn what_a_translation_cannot_be_is_told() {
     for (fields, message) in [
         ("outside = \"nobody\"\ninside = [\"lan\"]", "there is no port `nobody`"),
-        ("outside = \"uplink\"", "nobody is inside"),
+        ("outside = \"uplink\"", "no port is inside"),
         ("outside = \"uplink\"\ninside = [\"uplink\"]", "uplink is the port outside"),
         ("outside = \"uplink\"\ninside = [\"lan\", \"lan\"]", "lan is listed twice"),
         (

@@ -60,15 +60,18 @@ fn copies_leave_by_a_tunnel_of_frames_or_one_for_copies_and_by_no_other() {
     for (kind, more) in [("gre", ""), ("erspan", "session = 5\n"), ("vxlan", "vni = 7\n")] {
         parse(&Source::new("router.toml", text(kind, more)), &Host::any()).unwrap();
     }
-    assert_eq!(with("gre", "payload = \"packets\"\n"), ["t carries packets, not frames"]);
-    assert_eq!(with("ipip", ""), ["t carries packets, not frames"]);
+    assert_eq!(
+        with("gre", "payload = \"packets\"\n"),
+        ["t carries IP packets, not Ethernet frames"]
+    );
+    assert_eq!(with("ipip", ""), ["t carries IP packets, not Ethernet frames"]);
     let erspan = |more: &str| with("erspan", &format!("session = 5\n{more}"));
     assert_eq!(erspan("version = \"III\"\nindex = 64\n"), ["hardware number 64 with type III"]);
     assert_eq!(
         erspan("addresses = [\"10.7.0.1/30\"]\n"),
         [
             "t has addresses: it carries packets of its own",
-            "it has addresses, and carries copies alone"
+            "it has addresses, and carries a mirror's copies alone"
         ]
     );
     assert_eq!(erspan("[bridge.b]\nports = [\"t\"]\n").len(), 2);
@@ -76,7 +79,7 @@ fn copies_leave_by_a_tunnel_of_frames_or_one_for_copies_and_by_no_other() {
         erspan("[mirror.two]\ndestination = \"p2\"\nsources = [\"t\"]\n"),
         [
             "t is mirrored itself: its copies would be copied",
-            "t carries copies alone: they would be copied"
+            "t carries a mirror's copies alone: they would be copied"
         ]
     );
     for wrong in ["session = 1024\n", ""] {
@@ -99,7 +102,7 @@ fn a_port_is_copied_once_and_a_mirror_copies_something() {
         more("[mirror.two]\ndestination = \"p2\"\nsources = [\"trunk\", \"trunk\"]\n"),
         ["trunk is listed twice"]
     );
-    assert_eq!(more("[mirror.two]\ndestination = \"p2\"\n"), ["it copies nothing"]);
+    assert_eq!(more("[mirror.two]\ndestination = \"p2\"\n"), ["the mirror has no sources"]);
     assert_eq!(
         more("[mirror.two]\ndestination = \"p2\"\nsources = \"own\"\n"),
         ["own is the router's own station in a bridge"]
@@ -197,13 +200,13 @@ fn what_carries_packets_is_routed_and_what_has_several_ends_is_bridged() {
     );
     assert_eq!(
         tunnel(&format!("{one}[bridge.lan]\nports = [\"t\"]\n")),
-        ["t carries packets, not frames"]
+        ["t carries IP packets, not Ethernet frames"]
     );
     assert_eq!(
         tunnel(&format!(
             "{one}[port.l]\nkind = \"memory\"\n[mirror.m]\ndestination = \"l\"\nsources = \"t\"\n"
         )),
-        ["t carries packets, not frames"]
+        ["t carries IP packets, not Ethernet frames"]
     );
     let several = "kind = \"vxlan\"\nvni = 5\nlocal = \"192.0.2.1\"\nremotes = [\"192.0.2.9\"]\n";
     assert_eq!(
@@ -214,7 +217,7 @@ fn what_carries_packets_is_routed_and_what_has_several_ends_is_bridged() {
         tunnel(&format!(
             "{several}[port.q]\nkind = \"memory\"\n[[xconnect]]\nports = [\"t\", \"q\"]\n"
         )),
-        ["t carries packets, or has several other ends"]
+        ["t carries IP packets, or is a tunnel with several remotes"]
     );
 }
 
@@ -229,7 +232,7 @@ fn a_fixed_station_of_several_remotes_is_behind_one() {
     };
     let several = "remotes = [\"192.0.2.9\"]";
     assert_eq!(fixed(several, "remote = \"192.0.2.10\""), [""; 0]);
-    assert_eq!(fixed(several, ""), ["t has several remotes"]);
+    assert_eq!(fixed(several, ""), ["t has several remotes, and the station is behind one"]);
     assert_eq!(
         fixed(several, "remote = \"2001:db8::9\""),
         ["2001:db8::9 is not of the family of 192.0.2.1"]

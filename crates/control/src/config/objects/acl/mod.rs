@@ -135,7 +135,10 @@ impl Object for Acls {
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         for (name, acl) in self.iter() {
             if acl.default == Action::Route {
-                let problem = Problem::new(format!("acl.{name}.default"), "it says not whereto");
+                let problem = Problem::new(
+                    format!("acl.{name}.default"),
+                    "`route` says not where packets go",
+                );
                 report.push(problem.expected("\"permit\" or \"deny\""));
             }
             for (index, rule) in acl.rules.iter().enumerate() {

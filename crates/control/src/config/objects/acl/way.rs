@@ -41,7 +41,8 @@ impl Rule {
         ];
         if self.action != Action::Route {
             for (name, _) in said.into_iter().filter(|(_, is_said)| *is_said) {
-                let message = format!("`{name}` says whereto, and packets are not led anywhere");
+                let message =
+                    format!("`{name}` says where packets go, and the rule's action is not `route`");
                 refuse(name, message, "action = \"route\" beside it");
             }
             return;
@@ -52,17 +53,17 @@ impl Rule {
                 refuse("vrf", message, "`vrf`, or `via` and `port`");
             }
             (None, None) => {
-                let message = "it says not whereto packets go".to_owned();
+                let message = "the rule routes, and says not where to".to_owned();
                 refuse("action", message, "`vrf`, or `via` and `port`, beside it");
             }
             (None, Some(_)) if self.port.is_none() => {
-                let message = "it says not behind which port that is".to_owned();
+                let message = "the rule says not behind which port that is".to_owned();
                 refuse("via", message, "`port` beside it");
             }
             _ => {}
         }
         if self.port.is_some() && self.via.is_none() {
-            refuse("port", "a port of no next hop".to_owned(), "`via` beside it");
+            refuse("port", "`port` without a next hop".to_owned(), "`via` beside it");
         }
         if let Some(via) = self.via {
             if via.is_unspecified() || via.is_multicast() {
@@ -120,9 +121,9 @@ mod tests {
     fn what_says_too_little_or_too_much_is_refused() {
         let wrong = |rule: &str| with(rule).unwrap_err();
         let route = |rest: &str| wrong(&format!("action = \"route\"\n{rest}"));
-        assert!(route("").contains("says not whereto"));
+        assert!(route("").contains("says not where to"));
         assert!(route("via = \"192.0.2.9\"").contains("behind which port"));
-        assert!(route("port = \"p0\"\nvrf = \"red\"").contains("a port of no next hop"));
+        assert!(route("port = \"p0\"\nvrf = \"red\"").contains("`port` without a next hop"));
         assert!(route("vrf = \"red\"\nvia = \"192.0.2.9\"\nport = \"p0\"").contains("one of them"));
         assert!(route("vrf = \"rad\"").contains("did you mean `red`?"));
         assert!(route("via = \"192.0.2.9\"\nport = \"p9\"").contains("p9"));
@@ -130,8 +131,8 @@ mod tests {
         let families = "source = \"2001:db8::/32\"\nvia = \"192.0.2.9\"\nport = \"p0\"";
         assert!(route(families).contains("is not of the family"));
         assert!(route("vrf = \"red\"\nsource_mac = \"02:00:00:00:00:07\"").contains("source_mac"));
-        assert!(wrong("action = \"permit\"\nvrf = \"red\"").contains("not led anywhere"));
-        assert!(wrong("action = \"deny\"\nfallback = \"drop\"").contains("not led anywhere"));
+        assert!(wrong("action = \"permit\"\nvrf = \"red\"").contains("action is not `route`"));
+        assert!(wrong("action = \"deny\"\nfallback = \"drop\"").contains("action is not `route`"));
     }
 
     #[test]
@@ -142,11 +143,11 @@ mod tests {
         let denies = PORTS.replace("default = \"permit\"", "default = \"deny\"");
         assert!(read(&format!("{denies}{route}")).unwrap_err().contains("would be dropped"));
         let routes = PORTS.replace("default = \"permit\"", "default = \"route\"");
-        assert!(read(&routes).unwrap_err().contains("says not whereto"));
+        assert!(read(&routes).unwrap_err().contains("says not where packets go"));
         let unknown = PORTS.replace("policy = \"ways\"", "policy = \"way\"");
         assert!(read(&unknown).unwrap_err().contains("did you mean `ways`?"));
         let bridged = "[bridge.lan]\nports = [\"p0\"]\n";
         let bridged = format!("{}{bridged}", PORTS.replace("addresses = [\"192.0.2.1/24\"]\n", ""));
-        assert!(read(&bridged).unwrap_err().contains("p0 is not routed"));
+        assert!(read(&bridged).unwrap_err().contains("p0 routes nothing: it is in a bridge"));
     }
 }

@@ -63,7 +63,7 @@ impl Policer {
         };
         for (key, rate) in [("rate", Some(self.rate)), ("peak_rate", self.peak_rate)] {
             if rate == Some(Rate(0)) {
-                refuse(key, "nothing would ever pass".to_owned(), "a rate above 0");
+                refuse(key, "a rate of 0 lets nothing pass".to_owned(), "a rate above 0");
             }
         }
         let bursts = [
@@ -81,21 +81,26 @@ impl Policer {
                 let message = format!("a peak rate of {peak}, below the rate of {}", self.rate);
                 refuse("peak_rate", message, "a peak rate that is not below the rate");
             }
-            (Some(_), None) => {
-                refuse("peak_burst", "it is missing".to_owned(), "peak_rate and peak_burst")
-            }
-            (None, Some(_)) => {
-                refuse("peak_rate", "it is missing".to_owned(), "peak_rate and peak_burst")
-            }
+            (Some(_), None) => refuse(
+                "peak_burst",
+                "`peak_rate` without `peak_burst`".to_owned(),
+                "peak_rate and peak_burst",
+            ),
+            (None, Some(_)) => refuse(
+                "peak_rate",
+                "`peak_burst` without `peak_rate`".to_owned(),
+                "peak_rate and peak_burst",
+            ),
             _ => {}
         }
         if self.excess_burst.is_some() && self.peak_rate.is_some() {
-            let message = "one rate with an excess burst, and two rates".to_owned();
+            let message = "`excess_burst` is for one rate, and there are two".to_owned();
             refuse("excess_burst", message, "excess_burst, or peak_rate and peak_burst");
         }
         if self.exceed != Treatment::PASS && self.excess_burst.is_none() && self.peak_rate.is_none()
         {
-            let message = "no packet is yellow with one rate and one burst".to_owned();
+            let message =
+                "with one rate and one burst no packet exceeds: it conforms or violates".to_owned();
             refuse("exceed", message, "excess_burst, or peak_rate and peak_burst");
         }
     }

@@ -46,7 +46,7 @@ fn commands_make_policers_name_them_and_take_them_away() {
 #[test]
 fn agreements_that_cannot_be_kept_are_refused() {
     for (fields, fault) in [
-        ("rate = \"0bit\"\nburst = 1", "nothing would ever pass"),
+        ("rate = \"0bit\"\nburst = 1", "a rate of 0 lets nothing pass"),
         ("rate = \"1mbit\"\nburst = 0", "a burst of 0 bytes"),
         ("rate = \"1mbit\"\nburst = 9\npeak_rate = \"2mbit\"", "peak_burst"),
         ("rate = \"1mbit\"\nburst = 9\npeak_burst = 9", "peak_rate"),
@@ -56,9 +56,12 @@ fn agreements_that_cannot_be_kept_are_refused() {
         ),
         (
             "rate = \"1mbit\"\nburst = 9\npeak_rate = \"2mbit\"\npeak_burst = 9\nexcess_burst = 9",
-            "an excess burst, and two rates",
+            "`excess_burst` is for one rate",
         ),
-        ("rate = \"1mbit\"\nburst = 9\nexceed = \"drop\"", "no packet is yellow"),
+        (
+            "rate = \"1mbit\"\nburst = 9\nexceed = \"drop\"",
+            "with one rate and one burst no packet exceeds",
+        ),
         ("rate = \"1mbit\"\nburst = 9\nviolate = \"dscp 64\"", "`64` is not a DSCP"),
     ] {
         let refused = read(&format!("[policer.gold]\n{fields}\n")).unwrap_err();

@@ -101,11 +101,12 @@ impl Kind for Bond {
             refuse("members", message, format!("1 to {MOST_MEMBERS} ports"));
         }
         if usize::from(self.min_links) > count && count > 0 {
-            let message = format!("{} members of {count} must carry", self.min_links);
+            let message =
+                format!("`min_links` is {}, and there are {count} members", self.min_links);
             refuse("min_links", message, format!("at most {count}"));
         }
         if self.mode == BondMode::ActiveBackup && self.min_links > 1 {
-            let message = format!("{} members must carry, and one does", self.min_links);
+            let message = format!("`min_links` is {}, and one member carries", self.min_links);
             refuse("min_links", message, "1 in active-backup".to_owned());
         }
         let Some(primary) = &self.primary else { return };
@@ -113,7 +114,8 @@ impl Kind for Bond {
             let message = format!("{primary} is none of its members");
             refuse("primary", message, "one of `members`".to_owned());
         } else if self.mode != BondMode::ActiveBackup {
-            let message = format!("several carry in {}", self.mode.word());
+            let message =
+                format!("`primary` names the one that carries, and in {} all do", self.mode.word());
             refuse("primary", message, "mode = \"active-backup\"".to_owned());
         }
     }
