@@ -11,7 +11,7 @@ use control::config::objects::port_kind::PortKind;
 use dataplane::PortQueues;
 use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue};
 use router::{GivenDevice, GivenLink, Opener};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Frames that a link takes from the router between two looks at it, unless it is full.
@@ -68,9 +68,9 @@ impl SharedLine {
     }
 }
 
-/// All links of a world, by the names of their devices.
+/// All links of a world by number, each with the name of its device.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines(Arc<BTreeMap<String, SharedLine>>);
+pub(crate) struct Lines(Arc<Vec<(String, SharedLine)>>);
 
 impl Lines {
     /// So many, d0 and on.
@@ -81,19 +81,22 @@ impl Lines {
 
     /// One of them.
     pub(crate) fn at(&self, number: usize) -> &SharedLine {
-        &self.0[&format!("d{number}")]
+        &self.0[number].1
     }
 
     /// Every one, in order.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&String, &SharedLine)> {
-        self.0.iter()
+        self.0.iter().map(|(name, line)| (name, line))
+    }
+
+    fn named(&self, device: &str) -> Option<&SharedLine> {
+        self.all().find(|(name, _)| *name == device).map(|(_, line)| line)
     }
 
     /// Links and devices of another world stand as these do from now on.
     pub(crate) fn liken(&self, others: &Self) {
-        for (name, line) in others.all() {
-            let these = self.0[name].lock();
-            let mut line = line.lock();
+        for ((_, these), (_, line)) in self.all().zip(others.all()) {
+            let (these, mut line) = (these.lock(), line.lock());
             (line.up, line.there) = (these.up, these.there);
         }
     }
@@ -114,7 +117,7 @@ impl Opener for Lines {
             return Err(format!("nothing of the kind {:?} is in this world", port.kind.name()));
         };
         let name = it.device.as_str();
-        let shared = self.0.get(name).ok_or_else(|| format!("there is no device {name}"))?;
+        let shared = self.named(name).ok_or_else(|| format!("there is no device {name}"))?;
         let mut line = shared.lock();
         if !line.there {
             return Err(format!("device {name} is gone"));

@@ -61,6 +61,8 @@ pub(crate) fn compare(stage: &mut Stage, config: &Config) -> Result<(), String> 
         Mirror, json!({}),;
         Flows, json!({}), "groups";
     }
+    // A packet that waits for a scheduler ends with it: only who cleared all before is asked.
+    let _usage = fresh.end();
     Ok(())
 }
 

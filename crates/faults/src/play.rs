@@ -194,9 +194,7 @@ impl Run {
         let mut cache = stage.pool.cache();
         held.into_iter().for_each(|packet| cache.release_one(packet));
         drop(cache);
-        let Stage { router, pool, .. } = stage;
-        drop(router);
-        let usage = pool.usage();
+        let usage = stage.end();
         if usage.free == usage.total {
             return Ok(done);
         }

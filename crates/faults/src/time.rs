@@ -81,18 +81,16 @@ impl Run {
     pub(crate) fn exchange(&mut self) -> Result<bool, String> {
         let mut moved = false;
         for number in 0..FIRST + COUNT {
-            let line = self.stage.lines.at(number).clone();
-            let frames = { std::mem::take(&mut line.lock().from_router) };
+            let mut line = self.stage.lines.at(number).lock();
+            let frames = std::mem::take(&mut line.from_router);
             moved |= !frames.is_empty();
             for frame in frames {
                 if self.flows.take(number, &frame)? {
                     continue;
                 }
                 let here = self.hosts.iter().filter(|host| host.line == number && host.lives);
-                let answers: Vec<_> = here.filter_map(|host| host.answer(&frame)).collect();
-                line.lock().to_router.extend(answers);
+                line.to_router.extend(here.filter_map(|host| host.answer(&frame)));
             }
-            let mut line = line.lock();
             if line.room == 0 {
                 line.room = USUAL_ROOM;
             }

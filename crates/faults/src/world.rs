@@ -5,15 +5,28 @@ use control::config::{Config, Host, Source, parse};
 use control::engine::{ApplyError, Engine};
 use control::transaction::Moment;
 use control::view::{Answer, EngineError, View};
-use packet::HeapPool;
+use packet::{HeapPool, Pool, PoolUsage};
 use router::{GivenTime, Router, World};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Packet buffers of a world.
 pub(crate) const BUFFERS: usize = 4096;
 const FRAME_BYTES: usize = 2048;
+
+thread_local! {
+    /// Pools of worlds that ended, as new: their memory need not be had from the system again.
+    static SPARE: RefCell<Vec<HeapPool>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A pool in which nothing has been.
+fn fresh_pool() -> Result<HeapPool, String> {
+    let spare = SPARE.with_borrow_mut(Vec::pop);
+    let made = spare.map_or_else(|| HeapPool::new(BUFFERS, FRAME_BYTES), Ok);
+    made.map_err(|error| error.to_string())
+}
 
 /// A router, and what it stands in.
 pub(crate) struct Stage {
@@ -27,8 +40,7 @@ impl Stage {
     /// One that runs a configuration.
     pub(crate) fn start(seed: u64, config: &Config, lines: Lines) -> Result<Self, String> {
         let time = GivenTime::new(seed).ok_or("somebody has measured the processor's clock")?;
-        let pool = HeapPool::new(BUFFERS, FRAME_BYTES).map_err(|error| error.to_string())?;
-        let pool = Arc::new(pool);
+        let pool = Arc::new(fresh_pool()?);
         let world = World {
             time: time.clone(),
             pool: Arc::<HeapPool>::clone(&pool),
@@ -54,6 +66,20 @@ impl Stage {
     /// The router does what it has to; true if it wants to go on at once.
     pub(crate) fn turn(&mut self) -> bool {
         self.router.tick(self.time.now()) == Duration::ZERO
+    }
+
+    /// The router ends; says whether all buffers are back.
+    pub(crate) fn end(self) -> PoolUsage {
+        let Self { router, lines, pool, .. } = self;
+        drop((router, lines));
+        let usage = pool.usage();
+        // Whoever has something of it keeps it.
+        if let Some(mut pool) = Arc::into_inner(pool)
+            && pool.renew()
+        {
+            SPARE.with_borrow_mut(|spare| spare.push(pool));
+        }
+        usage
     }
 
     /// What it shows, as the API tells it.
