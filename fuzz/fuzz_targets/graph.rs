@@ -4,7 +4,10 @@
 //! ```text
 //! input: ( choice │ length │ frame … )*
 //! choice: interface (see INTERFACES) 0..2 │ 3: to our MAC │ 4: right lengths and checksums │ 5..7: an address
+//!         255, and no frame: what came so far is forwarded first
 //! ```
+//! The router stays from one input to the next, and so does what it learned. One that fails may have
+//! been helped by those before: a panic leaves them all, it among them, as one input that fails alone.
 #![no_main]
 
 use acl::{Acl4, Acl6, Action, Icmp, More, Pieces, Ports, Rule, RuleCounters, Wide4, Wide6};
@@ -39,7 +42,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
 };
 use wire::{checksum, ip::protocol, ipv4, ipv6};
@@ -51,8 +54,64 @@ fuzz_target!(|bytes: &[u8]| {
     thread_local! {
         static ROUTER: RefCell<Router> = RefCell::new(Router::new());
     }
+    RECENT.with_borrow_mut(|recent| remember(recent, bytes));
     ROUTER.with_borrow_mut(|router| router.play(bytes));
 });
+
+/// Of an input: what came so far is forwarded before what follows.
+const FORWARD: (u8, &[u8]) = (0xff, &[]);
+
+/// The frames of an input, each with its choice.
+fn frames(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    std::iter::from_fn(move || {
+        let [choice, length, rest @ ..] = input else { return None };
+        let (frame, next) = rest.split_at(usize::from(*length).min(rest.len()));
+        input = next;
+        Some((*choice, frame))
+    })
+}
+
+/// So many inputs are remembered: more than anything that the router learns lasts.
+const REMEMBERED: usize = 4096;
+
+thread_local! {
+    static RECENT: RefCell<VecDeque<Vec<u8>>> = RefCell::default();
+}
+
+fn remember(recent: &mut VecDeque<Vec<u8>>, input: &[u8]) {
+    let place = if recent.len() < REMEMBERED { None } else { recent.pop_front() };
+    let mut place = place.unwrap_or_default();
+    place.clear();
+    place.extend_from_slice(input);
+    recent.push_back(place);
+}
+
+/// These inputs as one.
+fn as_one(inputs: &VecDeque<Vec<u8>>) -> Vec<u8> {
+    let mut one = Vec::new();
+    for input in inputs {
+        for (choice, frame) in frames(input).chain([FORWARD]) {
+            one.extend([choice, frame.len() as u8]);
+            one.extend(frame);
+        }
+    }
+    one
+}
+
+/// Has a panic leave them where libFuzzer leaves its own input.
+fn leave_recent_at_a_panic() {
+    let prefix = |it: String| Some(it.strip_prefix("-artifact_prefix=")?.to_owned());
+    let Some(prefix) = std::env::args().find_map(prefix) else { return };
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let path = format!("{prefix}recent-{}", std::process::id());
+        match std::fs::write(&path, RECENT.with_borrow(as_one)) {
+            Ok(()) => eprintln!("INFO: with the inputs before it, as one: {path}"),
+            Err(error) => eprintln!("INFO: the inputs before it are lost: {path}: {error}"),
+        }
+        usual(panic);
+    }));
+}
 
 /// Where frames come in: routed, cross-connected, bridged, a trunk, beside tunnels, a member of a
 /// bond.
@@ -148,6 +207,8 @@ struct Router {
     pool: Arc<HeapPool>,
     cache: Box<dyn PacketCache>,
     ledger: Ledger,
+    /// Frames in the feeds.
+    waiting: Arc<AtomicUsize>,
     now_tsc: u64,
     inputs: u64,
     frames: u64,
@@ -166,6 +227,7 @@ const TURN_TSC: u64 = 10_000;
 
 impl Router {
     fn new() -> Self {
+        leave_recent_at_a_panic();
         // Where others have measured it before, time goes faster, and that is all.
         graph::assume_tsc_hz(1_000_000_000);
         let pool = Arc::new(HeapPool::new(BUFFERS, 512).expect("memory"));
@@ -178,7 +240,7 @@ impl Router {
         (0..8).for_each(|id| assert!(dataplane.echo_ids.take(id)));
         let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;
         topology::add_routes(ip4, ip6, ip6_links, adjacencies, groups);
-        let mut feeds = Vec::new();
+        let (mut feeds, waiting) = (Vec::new(), Arc::<AtomicUsize>::default());
         for (id, mut row) in (0..).zip(topology::rows()) {
             if let Some(row) = row.as_mut().filter(|_| HEARD.contains(&id)) {
                 row.set::<MirrorInput>(Some(MirrorTo(LISTENER)));
@@ -212,7 +274,10 @@ impl Router {
             }
             dataplane.set_interface(id, row);
             let feed = Waiting::default();
-            let rx: Vec<Box<dyn RxQueue>> = vec![Box::new(Feed(Arc::clone(&feed)))];
+            let frames = Feed { feed: Arc::clone(&feed), waiting: Arc::clone(&waiting) };
+            // By others none comes: they need not be asked in each turn.
+            let is_fed = INTERFACES.contains(&usize::from(id));
+            let rx = is_fed.then(|| Box::new(frames) as Box<dyn RxQueue>).into_iter().collect();
             let tx: Vec<Box<dyn TxQueue>> = vec![Box::new(Sink { made: id < 2 })];
             dataplane.attach_port(id, id, PortQueues { rx, tx }).expect("a port");
             feeds.push(feed);
@@ -224,7 +289,7 @@ impl Router {
         let worker = dataplane.take_local_worker().expect("the worker");
         let (ledger, cache) = (Ledger::of(&dataplane), pool.cache());
         let (now_tsc, inputs, frames) = (1 << 40, 0, 0);
-        Self { dataplane, worker, feeds, pool, cache, ledger, now_tsc, inputs, frames }
+        Self { dataplane, worker, feeds, pool, cache, ledger, waiting, now_tsc, inputs, frames }
     }
 
     fn turn(&mut self) {
@@ -232,23 +297,31 @@ impl Router {
         self.worker.turn_at(self.now_tsc);
     }
 
-    fn play(&mut self, mut input: &[u8]) {
-        while let [choice, length, rest @ ..] = input {
-            let (frame, next) = rest.split_at(usize::from(*length).min(rest.len()));
+    fn play(&mut self, input: &[u8]) {
+        for (choice, frame) in frames(input) {
+            if (choice, frame) == FORWARD {
+                self.forward();
+                continue;
+            }
             let interface = INTERFACES[usize::from(choice & 7)];
-            let frame = improve(frame.to_vec(), interface as u16, *choice);
+            let frame = improve(frame.to_vec(), interface as u16, choice);
             self.feeds[interface].lock().expect("the feed").push_back(frame);
+            self.waiting.fetch_add(1, Ordering::Relaxed);
             self.frames += 1;
-            input = next;
         }
-        while INTERFACES.iter().any(|id| !self.feeds[*id].lock().expect("the feed").is_empty()) {
+        self.forward();
+        self.check();
+    }
+
+    /// Turns the worker until all that came has left, and takes what is for the control thread.
+    fn forward(&mut self) {
+        while self.waiting.load(Ordering::Relaxed) != 0 {
             self.turn();
         }
         self.turn();
         while let Some(punt) = self.dataplane.events.next() {
             punt.into_packet().into_iter().for_each(|packet| self.cache.release_one(packet));
         }
-        self.check();
     }
 
     fn check(&mut self) {
@@ -391,14 +464,21 @@ fn improve_ip6(packet: &mut [u8], interface: u16, choice: u8) {
     }
 }
 
-struct Feed(Waiting);
+struct Feed {
+    feed: Waiting,
+    waiting: Arc<AtomicUsize>,
+}
 
 impl RxQueue for Feed {
     fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
-        let mut waiting = self.0.lock().expect("the feed");
-        let count = waiting.len().min(most);
+        if self.waiting.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let mut feed = self.feed.lock().expect("the feed");
+        let count = feed.len().min(most);
         let copy = |frame: Vec<u8>| cache.copy_of(&frame).expect("a buffer is lost");
-        into.extend(waiting.drain(..count).map(copy));
+        into.extend(feed.drain(..count).map(copy));
+        self.waiting.fetch_sub(count, Ordering::Relaxed);
     }
 }
 

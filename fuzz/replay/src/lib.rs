@@ -4,16 +4,19 @@
 //!
 //! ```text
 //!  fuzz/seeds/TARGET/* ─▶ as it is ─┐
-//!                      ─▶ changed ──┴─▶ the target ─▶ a panic names the seed, and prints the bytes
+//!  fuzz/kept/TARGET/*  ─▶ changed ──┴─▶ the target ─▶ a panic names the file, and prints the bytes
 //! ```
+//! `FUZZ_CHANGES` says otherwise how often each is changed: 0 where it is counted what the files
+//! themselves come through (`scripts/fuzz coverage`).
 
 use std::fmt::Write;
 use std::path::Path;
 
 mod change;
 
-/// How often each seed is changed.
+/// How often each seed is changed, and each input that was kept of those that fuzzing found.
 const CHANGES: u64 = 512;
+const KEPT_CHANGES: u64 = 16;
 
 /// What a target makes of bytes as they come; text that is none is left out, as libFuzzer does.
 pub trait Input<'a>: Sized {
@@ -50,8 +53,17 @@ pub fn replay(folder: &Path, run: impl Fn(&[u8])) {
     replay_with(CHANGES, folder, run);
 }
 
+/// The same of inputs that were kept of those that fuzzing found, if any were.
+pub fn replay_kept(folder: &Path, run: impl Fn(&[u8])) {
+    if folder.is_dir() {
+        replay_with(KEPT_CHANGES, folder, run);
+    }
+}
+
 /// The same with so many changes of each seed, where one takes long.
-pub fn replay_with(changes: u64, folder: &Path, run: impl Fn(&[u8])) {
+pub fn replay_with(usual: u64, folder: &Path, run: impl Fn(&[u8])) {
+    let said = std::env::var("FUZZ_CHANGES").ok();
+    let changes = said.map_or(usual, |said| said.parse().expect("FUZZ_CHANGES is a number"));
     let mut seeds: Vec<_> = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| entry.expect("an entry").path())

@@ -1,4 +1,4 @@
-//! Every fuzz target, over its seeds and changes of them.
+//! Every fuzz target, over its seeds and what was kept of its inputs, and changes of those.
 #![allow(
     unused_attributes,
     reason = "the targets say no_main, of the programs that libFuzzer makes of them"
@@ -20,6 +20,14 @@ macro_rules! targets {
             fn $name() {
                 let folder = super::fuzz().join("seeds").join(stringify!($name));
                 libfuzzer_sys::replay(&folder, super::$name::run);
+            })*
+        }
+
+        mod kept {
+            $(#[test]
+            fn $name() {
+                let folder = super::fuzz().join("kept").join(stringify!($name));
+                libfuzzer_sys::replay_kept(&folder, super::$name::run);
             })*
         }
     };
