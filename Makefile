@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests build packages image demo test test-fast format lint deny smoke miri fuzz threats faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick study-docs graph map yang site site-check doc clean
+.PHONY: help setup setup-tests build packages image demo test test-fast format lint deny smoke miri fuzz coverage threats faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick study-docs graph map yang site site-check doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,13 +49,17 @@ smoke: ## Runs the end-to-end tests, as root, with the programs of target/debug
 miri: ## Runs the crates with unsafe code under Miri, for long; make test takes the quick ones
 	scripts/miri
 
-fuzz: ## Fuzzes each target for FUZZ_SECONDS (60)
-	scripts/fuzz
+fuzz: ## Fuzzes each target for FUZZ_SECONDS (60); KEEP=1 then keeps the smallest inputs that reach most, for make test
+	scripts/fuzz $(if $(KEEP),&& scripts/fuzz keep)
+
+coverage: ## Tells which lines of each crate the inputs kept of the fuzz targets come through
+	scripts/fuzz coverage
 
 faults: ## Plays seeds of the fault plan for FAULT_SECONDS (600), optimised; SEED=17 plays that one, and tells what it throws
 	cargo run --release -p faults --bin volley-faults -- $(if $(SEED),--seed $(SEED),--seconds $(or $(FAULT_SECONDS),600) --jobs $(or $(JOBS),2))
 
-soak: ## Throws hostile traffic and random changes at the router for SOAK_SECONDS (3600), as root, with BGP up and pings that none is lost of
+soak: ## Opens and closes ports PORT_CYCLES (1000) times, then throws hostile traffic and random changes at the router for SOAK_SECONDS (3600), as root, with BGP up and pings that none is lost of
+	PORT_CYCLES=$(or $(PORT_CYCLES),1000) cargo test --workspace --test descriptors -- --nocapture --test-threads 1
 	cargo build --workspace --bins
 	SOAK_SECONDS=$(or $(SOAK_SECONDS),3600) SOAK_PHASE=$(or $(SOAK_PHASE),20) SOAK_TABLE=$(abspath target/soak.md) smoke/soak.sh
 
