@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  [Rule], earliest first ─▶ Acl ──┐
-//!  Fields of a packet ─▶ Key ──────┴▶ classify ─▶ Verdict: the rule's number, and permit or deny
+//!  Fields of a packet ─▶ Key ──────┴▶ classify ─▶ Verdict: the rule's number, and what it says
 //! ```
 //! Rules ask for prefixes, ports, protocol, ICMP messages, TCP flags, VLAN and source MAC, and some
 //! for [`More`]: class of service, TTL, fragments, inner VLAN, destination MAC. A list costs nearly

@@ -43,6 +43,7 @@ pub struct Acl<const N: usize> {
     records: Vec<Record<N>>,
     none: Verdict,
     rules: usize,
+    reflects: bool,
     has_avx2: bool,
 }
 
@@ -103,6 +104,7 @@ impl<const N: usize> Acl<N> {
             records,
             none: Verdict::none(otherwise),
             rules: rules.len(),
+            reflects: rules.iter().any(|(_, rule)| rule.action == Action::Reflect),
             has_avx2: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
         })
     }
@@ -115,6 +117,11 @@ impl<const N: usize> Acl<N> {
             copies: self.records.len(),
             bytes: size_of_val(&self.entries[..]) + size_of_val(&self.records[..]),
         }
+    }
+
+    /// Whether a rule has answers come back.
+    pub fn reflects(&self) -> bool {
+        self.reflects
     }
 
     /// Writes what becomes of each packet; the shorter of the two decides how many.

@@ -10,6 +10,8 @@ pub enum Action {
     Deny,
     /// It goes on.
     Permit,
+    /// It goes on, and what answers it may come back: whoever asks the list sees to that.
+    Reflect,
 }
 
 /// An inclusive range of ports.

@@ -55,12 +55,13 @@ fn rule<A: Made>() -> impl Strategy<Value = Rule<A>> {
     let protocol = prop::option::of(prop::sample::select(vec![1u8, 6, 17]));
     let icmp = prop::option::weighted(0.1, (0u8..3, maybe(0.5, 0..2)));
     let flags = prop::option::weighted(0.2, (0u8..4, 0u8..4));
+    let action = prop::sample::select(vec![Action::Permit, Action::Deny, Action::Reflect]);
     (
         (small(), small(), protocol, prop::option::of(range()), prop::option::of(range())),
-        (icmp, flags, maybe(0.2, 0..3), maybe(0.2, 0..3), any::<bool>()),
+        (icmp, flags, maybe(0.2, 0..3), maybe(0.2, 0..3), action),
     )
         .prop_map(
-            |((source, destination, protocol, from, to), (icmp, flags, vlan, mac, permit))| Rule {
+            |((source, destination, protocol, from, to), (icmp, flags, vlan, mac, action))| Rule {
                 source,
                 destination,
                 protocol,
@@ -71,7 +72,7 @@ fn rule<A: Made>() -> impl Strategy<Value = Rule<A>> {
                 vlan: vlan.map(u16::from),
                 source_mac: mac.map(|last| [last, 0, 0, 0, 0, last]),
                 more: More::default(),
-                action: if permit { Action::Permit } else { Action::Deny },
+                action,
             },
         )
 }
@@ -221,7 +222,7 @@ fn fifty_thousand_rules_match_as_the_naive_list_and_stay_small() {
 
 #[test]
 fn a_list_of_no_rules_says_what_it_was_told_to() {
-    for action in [Action::Permit, Action::Deny] {
+    for action in [Action::Permit, Action::Deny, Action::Reflect] {
         let list = Acl4::new::<u32>(&[], action, 0).unwrap();
         let mut verdicts = [Verdict::new(1, Action::Deny); 3];
         list.classify(&[Key::default(); 3], &mut verdicts);
@@ -253,5 +254,17 @@ fn counters_tell_packets_and_bytes_of_each_rule_and_of_none() {
     counters.add(Verdict::new(1, Action::Deny), 60);
     counters.add(Verdict::new(1, Action::Deny), 40);
     counters.add(Verdict::none(Action::Permit), 7);
+    counters.add_unasked(50);
     assert_eq!(counters.read().collect::<Vec<_>>(), [(0, 0), (2, 100), (1, 7)]);
+    assert_eq!(counters.unasked(), (1, 50));
+}
+
+#[test]
+fn a_list_says_whether_a_rule_of_it_has_answers_come_back() {
+    let reflects = |actions: &[Action]| {
+        let rules = actions.iter().map(|action| Rule::<u32>::any(*action)).collect();
+        Acl4::new(&numbered(rules), Action::Deny, ROOM).unwrap().reflects()
+    };
+    assert!(!reflects(&[]) && !reflects(&[Action::Permit, Action::Deny]));
+    assert!(reflects(&[Action::Deny, Action::Reflect]));
 }

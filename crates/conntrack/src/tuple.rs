@@ -97,6 +97,13 @@ impl Tuple {
         (self.key >> 16) as u16
     }
 
+    /// The same in another zone.
+    #[inline]
+    #[must_use]
+    pub fn in_zone(self, zone: u16) -> Self {
+        Self { key: self.key & !0xffff_0000 | u64::from(zone) << 16, ..self }
+    }
+
     /// The port that it comes from; of an echo its identifier.
     #[inline]
     pub fn source_port(&self) -> u16 {
@@ -244,6 +251,8 @@ mod tests {
             prop_assert_eq!((short.zone(), short.protocol()), (zone, protocol::TCP));
             prop_assert_eq!(short.inverse(), Tuple::ip4(to, from, protocol::TCP, zone));
             prop_assert_eq!(short.inverse().inverse(), short);
+            let there = Tuple::ip4(from, to, protocol::TCP, zone ^ 0xa55a);
+            prop_assert_eq!(there.in_zone(zone), short);
             prop_assert_eq!(Tuple::ip4((0, 0), to, 6, zone).from4(from.0, from.1), short);
             prop_assert_eq!(Tuple::ip4(from, (0, 0), 6, zone).to4(to.0, to.1), short);
         }
