@@ -8,6 +8,7 @@
 //! be laid over ports or flags that were judged already is not let through by any list (RFC 1858,
 //! RFC 3128): fragments of TCP that begin within its header, and first ones that end there.
 
+use crate::filter::Reflecting;
 use acl::{Acl4, Acl6, Fields, RuleCounters, Transport, Wide4, Wide6};
 use std::sync::Arc;
 use wire::ethernet::ethertype;
@@ -35,6 +36,12 @@ impl AccessList {
             [self.ip4.shape(), self.ip6.shape()].into_iter().chain(wide.into_iter().flatten());
         all.map(|shape| shape.bytes).sum()
     }
+
+    /// Whether a rule has answers come back.
+    pub fn reflects(&self) -> bool {
+        let wide = self.wide.as_ref().is_some_and(|it| it.ip4.reflects() || it.ip6.reflects());
+        wide || self.ip4.reflects() || self.ip6.reflects()
+    }
 }
 
 /// Rules that ask for all that is known of packets.
@@ -46,13 +53,54 @@ pub struct WideList {
     pub ip6: Wide6,
 }
 
-/// The list that an interface's packets are held to. Two are the same that are one list.
+/// The list that an interface's packets are held to. Two are the same that are one list, and keep
+/// the same connections.
 #[derive(Clone, Debug)]
-pub struct Access(pub Arc<AccessList>);
+pub struct Access {
+    list: Arc<AccessList>,
+    reflecting: Option<Arc<Reflecting>>,
+    /// Nothing is asked but what nearly all lists ask: nothing wide, and no connections.
+    is_plain: bool,
+}
+
+impl Access {
+    /// To a list alone. What fits a rule of it that has answers come back is dropped: nobody keeps
+    /// its connections.
+    pub fn new(list: Arc<AccessList>) -> Self {
+        Self::tracked(list, None)
+    }
+
+    /// To a list, of an interface that keeps connections, or does not.
+    pub fn tracked(list: Arc<AccessList>, reflecting: Option<Arc<Reflecting>>) -> Self {
+        let is_plain = list.wide.is_none() && reflecting.is_none() && !list.reflects();
+        Self { list, reflecting, is_plain }
+    }
+
+    /// The list.
+    #[inline]
+    pub fn list(&self) -> &Arc<AccessList> {
+        &self.list
+    }
+
+    /// The connections that its interface keeps, for this list or the other one.
+    pub fn reflecting(&self) -> Option<&Arc<Reflecting>> {
+        self.reflecting.as_ref()
+    }
+
+    /// See the field.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+}
 
 impl PartialEq for Access {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        let same = match (&self.reflecting, &other.reflecting) {
+            (Some(own), Some(others)) => Arc::ptr_eq(own, others),
+            (own, others) => own.is_none() && others.is_none(),
+        };
+        same && Arc::ptr_eq(&self.list, &other.list)
     }
 }
 

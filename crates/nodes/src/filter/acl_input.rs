@@ -68,7 +68,7 @@ mod tests {
     /// The exits of all frames, received by `id` that has the list.
     fn exits(id: u16, list: &Arc<AccessList>) -> Vec<String> {
         let mut world = World::new();
-        world.change_interface(id, |row| row.set::<AclInput>(Some(Access(Arc::clone(list)))));
+        world.change_interface(id, |row| row.set::<AclInput>(Some(Access::new(Arc::clone(list)))));
         let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         node.run(&frames(), id, 0).into_iter().map(|out| out.exit).collect()
     }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn frames_of_several_ports_are_each_held_to_their_own_list() {
         let mut world = World::new();
-        world.change_interface(0, |row| row.set::<AclInput>(Some(Access(list()))));
+        world.change_interface(0, |row| row.set::<AclInput>(Some(Access::new(list()))));
         let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         let denied = &frames()[..1];
         assert_eq!(node.run(denied, 0, 0)[0].exit, "denied");
@@ -124,7 +124,7 @@ mod tests {
             counters: [RuleCounters::new(1)].into(),
         });
         let mut world = World::new();
-        world.change_interface(0, |row| row.set::<AclInput>(Some(Access(Arc::clone(&list)))));
+        world.change_interface(0, |row| row.set::<AclInput>(Some(Access::new(Arc::clone(&list)))));
         let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         let to = |tos| craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).tos(tos);
         let mut arp = to(0).build();
@@ -147,7 +147,7 @@ mod tests {
     fn what_could_be_laid_over_a_judged_tcp_header_passes_no_list() {
         let list = list();
         let mut world = World::new();
-        world.change_interface(0, |row| row.set::<AclInput>(Some(Access(list))));
+        world.change_interface(0, |row| row.set::<AclInput>(Some(Access::new(list))));
         let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         let piece = |protocol, offset, more, length| {
             let to = craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR);
@@ -179,7 +179,7 @@ mod tests {
             counters: [RuleCounters::new(1)].into(),
         });
         let mut world = World::new();
-        world.change_interface(0, |row| row.set::<AclInput>(Some(Access(list))));
+        world.change_interface(0, |row| row.set::<AclInput>(Some(Access::new(list))));
         let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         let to = || craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR);
         // What stands where the ports would be says 53.
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn packets_of_a_tunnel_are_judged_from_their_own_header_on() {
         let mut world = World::new();
-        world.change_interface(GRE_LINK, |row| row.set::<AclInput>(Some(Access(list()))));
+        world.change_interface(GRE_LINK, |row| row.set::<AclInput>(Some(Access::new(list()))));
         let mut node = NodeHarness::<InTurn<AclInput>>::new(&world.setup).unwrap();
         let packets = [
             craft::ipv4(HOST, FAR).udp(1, 53).build(),

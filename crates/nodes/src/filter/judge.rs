@@ -1,5 +1,7 @@
 //! Asks access lists about frames, those of one interface that follow each other at once.
 
+mod tracked;
+
 use crate::filter::{Access, AccessList, Question, more};
 use crate::tables::{Run, Setup, Work};
 use acl::{Action, CELLS4, CELLS6, Fields, Key, Verdict, WIDE4, WIDE6};
@@ -15,6 +17,15 @@ graph::exits! {
         /// It says that it is IP, and its headers are cut short or wrong: no list can judge it.
         Unreadable => drop "The sender, or a device on the way, makes wrong packets: capture some \
             and look who it is.",
+        /// A rule with `reflect` fits, and there is room for no more connections, and none that
+        /// could make room.
+        NoConnection => drop "Raise `max` of `[connections]`, or look with `volley show \
+            connections` who has so many.",
+        /// A rule with `reflect` fits, and another worker was making a connection at that moment.
+        Busy => drop "Nothing: whoever sent it will send it again.",
+        /// A rule with `reflect` fits a frame with a VLAN's tag, of which no connection is kept.
+        Tagged => drop "Give the list to the VLAN's own port, and have rules with `reflect` of \
+            this one ask for `vlan = 0`.",
     }
 }
 
@@ -51,11 +62,11 @@ impl Work for Judge {
         exits: &mut Exits<'_, Refusal>,
         context: &mut Context<'_>,
     ) {
-        let Access(list) = run.setting;
-        if list.wide.is_some() {
-            self.hold_wide(&run, list, frame, exits, context);
+        if !run.setting.is_plain() {
+            self.hold_more(&run, frame, exits, context);
             return;
         }
+        let list = run.setting.list();
         (self.ip4.count, self.ip6.count) = (0, 0);
         let (has_packets, vlan) = (run.row.carries_packets(), run.row.outer_vlan());
         for slot in run.slots {
@@ -105,8 +116,25 @@ fn decided(
 }
 
 impl Judge {
-    /// Holds frames to a list that asks for all that is known of them.
+    /// Holds frames to a list that asks for more than nearly all do.
     #[cold]
+    fn hold_more(
+        &mut self,
+        run: &Run<'_, Access>,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Refusal>,
+        context: &Context<'_>,
+    ) {
+        let list = run.setting.list();
+        match run.setting.reflecting() {
+            None if !list.reflects() => self.hold_wide(run, list, frame, exits, context),
+            reflecting => {
+                self.hold_tracked(run, reflecting.map(|it| &**it), frame, exits, context);
+            }
+        }
+    }
+
+    /// Holds frames to a list that asks for all that is known of them.
     fn hold_wide(
         &mut self,
         run: &Run<'_, Access>,

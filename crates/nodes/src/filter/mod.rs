@@ -5,6 +5,7 @@
 //!  interface_input  ─▶ allow_input ─▶ acl_input ─▶ urpf_input ─▶ policer_input ─▶ …
 //!  interface_output ─▶ acl_output ─▶ policer_output ─▶ …
 //! ```
+//! Lists of an interface whose rules have answers come back keep its connections ([`Reflecting`]).
 
 mod access;
 mod judge;
@@ -12,6 +13,7 @@ mod marking;
 mod more;
 mod policing;
 mod ranges;
+mod reflecting;
 mod source;
 mod source_lookup;
 mod verdict_on;
@@ -23,6 +25,7 @@ pub use marking::{Mark, colour_of};
 pub(crate) use policing::testing as testing_police;
 pub use policing::{Exceeds, NamedPolicer, Policed, Policing, Treatment};
 pub use ranges::Ranges;
+pub use reflecting::{Belongs, Moment, Reflecting, Sight};
 pub use source::Source;
 pub use source_lookup::SourceLookup;
 pub use verdict_on::verdict_on;

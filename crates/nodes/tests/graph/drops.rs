@@ -7,6 +7,7 @@ use crate::drops_lisp;
 use crate::drops_nat;
 use crate::drops_own;
 use crate::drops_policy;
+use crate::drops_reflect;
 use crate::drops_tunnels::{self, send_long};
 use crate::drops6;
 use crate::rig::*;
@@ -149,7 +150,7 @@ fn nothing() -> Option<Access> {
         wide: None,
         counters: Box::default(),
     };
-    Some(Access(Arc::new(list)))
+    Some(Access::new(Arc::new(list)))
 }
 
 /// Has interface 0 check sources as strictly as can be.
@@ -483,6 +484,7 @@ fn every_reason_has_a_packet_that_meets_it() {
     let mut met: BTreeSet<String> = reached_by_settings().into_iter().collect();
     met.extend(OUT_OF_REACH.map(str::to_owned));
     met.extend(drops_nat::OUT_OF_REACH.map(str::to_owned));
+    met.extend(drops_reflect::OUT_OF_REACH.map(str::to_owned));
     met.extend(drops_flow::OUT_OF_REACH.map(str::to_owned));
     met.extend(drops_flow::others());
     for (reason, frames) in frames().into_iter().chain(drops6::frames()) {
@@ -499,6 +501,7 @@ fn every_reason_has_a_packet_that_meets_it() {
         drops_nat::plays(),
         drops_own::plays(),
         drops_policy::plays(),
+        drops_reflect::plays(),
         drops_tunnels::plays(),
         bonds::plays(),
     ];
