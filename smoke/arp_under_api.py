@@ -155,6 +155,7 @@ def bodies():
         "/v1/stations/flush": ["{}"],
         "/v1/ping": [json.dumps({"address": "10.0.1.1", "count": 3, "interval_ms": 10, "size": 60_000})],
         "/v1/traceroute": [json.dumps({"address": "10.0.1.1"})],
+        "/v1/connections/clear": ["{}"],
         "/v1/counters/clear": [""],
     }
 
@@ -185,7 +186,7 @@ def walk(path, device, own, router):
     steps += [(asked, None) for where in gets for asked in ASKED.get(where, [where])]
     order = ["check", "diff", "apply", "confirm", "edit", "save", "rollback"]
     for where in [f"/v1/config/{it}" for it in order] + ["/v1/routes/range", "/v1/routes/flush", "/v1/trace/stop",
-                                                       "/v1/capture/take", "/v1/capture/stop", "/v1/stations/flush", "/v1/ping", "/v1/traceroute"]:
+                                                       "/v1/capture/take", "/v1/capture/stop", "/v1/stations/flush", "/v1/connections/clear", "/v1/ping", "/v1/traceroute"]:
         steps += [(where, body) for body in changing[where]]
     # It goes on for a while when we have heard enough.
     steps.sort(key=lambda step: step[0] == SVG)

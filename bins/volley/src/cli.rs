@@ -89,6 +89,9 @@ pub(crate) enum Noun {
     /// Counters of ports and nodes
     #[command(subcommand)]
     Counters(CountersVerb),
+    /// End what the router knows
+    #[command(subcommand)]
+    Clear(ClearWhat),
     /// Ask somebody for echoes, from the router itself; exit codes as of ping(8)
     Ping(PingArgs),
     /// Find the routers on a way, from the router itself, by echo requests
@@ -206,6 +209,22 @@ pub(crate) enum CaptureVerb {
 pub(crate) enum CountersVerb {
     /// Set every counter to zero
     Clear,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClearWhat {
+    /// End connections: all, or those of a translation, of a port's access lists, of an address
+    Connections {
+        /// Only those of this translation
+        #[arg(long)]
+        nat: Option<String>,
+        /// Only those that access lists of this port keep
+        #[arg(long)]
+        port: Option<String>,
+        /// Only those with this address, on either side
+        #[arg(long)]
+        address: Option<String>,
+    },
 }
 
 /// The whole grammar.

@@ -1,10 +1,10 @@
 //! From matched words to what they do.
 
 use clap::{ArgMatches, FromArgMatches};
-use control::view::{CountersClear, Nothing};
+use control::view::{ConnectionClear, ConnectionsClear, CountersClear, Fields, Nothing};
 
 use crate::bulk::BulkVerb;
-use crate::cli::{self, Cli, CountersVerb, Noun};
+use crate::cli::{self, ClearWhat, Cli, CountersVerb, Noun};
 use crate::client::Client;
 use crate::edits::Edit;
 use crate::error::CliError;
@@ -70,6 +70,12 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Mac(verb)) => mac::run(session, verb),
         Some(Noun::Counters(CountersVerb::Clear)) => {
             session.make::<CountersClear>(Nothing, |_, _| String::new())
+        }
+        Some(Noun::Clear(ClearWhat::Connections { nat, port, address })) => {
+            let which = ConnectionClear { nat, port, address };
+            session.make::<ConnectionsClear>(Fields(which), |count, _| {
+                format!("{} connections ended\n", count.connections)
+            })
         }
         Some(Noun::Ping(args)) => ping::ping(session, &args),
         Some(Noun::Traceroute(args)) => ping::traceroute(session, &args),

@@ -87,6 +87,12 @@ pub trait Engine: view::RouterShows {
         request: &view::StationFill,
     ) -> Result<Later<Result<view::StationCount, EngineError>>, EngineError>;
 
+    /// Ends connections.
+    fn connections_clear(
+        &mut self,
+        request: &view::ConnectionClear,
+    ) -> Result<Later<view::ConnectionCount>, EngineError>;
+
     /// Traces the next packets; forgets earlier traces.
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError>;
 

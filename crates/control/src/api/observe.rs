@@ -1,4 +1,5 @@
-//! `/v1/trace`, `/v1/capture`, `/v1/stations`, `/v1/counters`: looking closer.
+//! `/v1/trace`, `/v1/capture`, `/v1/stations`, `/v1/connections/clear`, `/v1/counters`: looking
+//! closer.
 
 use axum::Json;
 use axum::http::header;
@@ -10,8 +11,9 @@ use super::verb::{Serve, served};
 use crate::control_loop::{Control, Handle};
 use crate::pace;
 use crate::view::{
-    All, Capture, CapturePcap, CaptureTake, Fields, Nothing, Pcap, StationFill, StationFlush,
-    StationsFill, StationsFlush, Trace, TraceRequest, TraceStart, TraceStop,
+    All, Capture, CapturePcap, CaptureTake, ConnectionClear, ConnectionsClear, Fields, Nothing,
+    Pcap, StationFill, StationFlush, StationsFill, StationsFlush, Trace, TraceRequest, TraceStart,
+    TraceStop,
 };
 
 served! {
@@ -62,6 +64,17 @@ impl Serve for StationsFlush {
         let flush = move |control: &mut Control, _| control.engine.stations_flush(&request);
         let flush = handle.call(flush).await??;
         Ok(Json(aside(flush).await?).into_response())
+    }
+}
+
+impl Serve for ConnectionsClear {
+    async fn serve(
+        handle: Handle,
+        Fields(request): Fields<ConnectionClear>,
+    ) -> Result<Response, Refusal> {
+        let clear = move |control: &mut Control, _| control.engine.connections_clear(&request);
+        let clear = handle.call(clear).await??;
+        Ok(Json(aside(clear).await?).into_response())
     }
 }
 

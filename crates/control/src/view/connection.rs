@@ -1,4 +1,4 @@
-//! Connections that translations know, and flows.
+//! Connections that translations know, access lists, and flows.
 
 use super::answer::*;
 
@@ -10,6 +10,9 @@ pub struct ConnectionFilter {
     /// Only those of this translation.
     #[serde(default)]
     pub nat: Option<String>,
+    /// Only those that access lists of this port keep.
+    #[serde(default)]
+    pub port: Option<String>,
     /// Only those with this address, on either side.
     #[serde(default)]
     pub address: Option<String>,
@@ -19,12 +22,35 @@ pub struct ConnectionFilter {
     pub limit: Option<usize>,
 }
 
+/// Connections that are to end; without a translation, a port and an address, all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectionClear {
+    /// Those of this translation.
+    #[serde(default)]
+    pub nat: Option<String>,
+    /// Those that access lists of this port keep.
+    #[serde(default)]
+    pub port: Option<String>,
+    /// Those with this address, on either side.
+    #[serde(default)]
+    pub address: Option<String>,
+}
+
+/// How many connections ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ConnectionCount {
+    /// How many.
+    pub connections: usize,
+}
+
 /// The connections of a filter, and what was counted of all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Connections {
     /// Those that match, shown or not.
     pub total: usize,
-    /// Entries that there is room for; 0 while nothing is translated, and no flow tracks any.
+    /// Entries that there is room for; 0 while nothing is translated, and no list and no flow keeps
+    /// any.
     pub room: u64,
     /// Entries that are taken: connections, endpoints inside, packets in pieces.
     pub taken: u64,
@@ -41,8 +67,11 @@ pub struct Connections {
 /// A connection.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct Connection {
-    /// The translation that knows it; empty of one that flows know.
+    /// The translation that knows it; empty of one that others know.
     pub nat: String,
+    /// The port whose access lists keep it; empty of one that others know.
+    #[serde(default)]
+    pub port: String,
     /// The zone, of one that flows know.
     pub zone: Option<u16>,
     /// Its protocol.
@@ -63,7 +92,7 @@ pub struct Connection {
 
 impl View for Connections {
     view!("show connections", "/v1/connections", ConnectionFilter => Self,
-        "Connections that translations and flows know, and what they look like on the other side");
+        "Connections that translations, lists and flows know, and what they are on the other side");
     counters!("begun", "evicted", "refused");
     const METRICS: Option<Metrics<Self>> = Some((ONE, |shown, out| {
         if shown.room == 0 {
@@ -86,13 +115,13 @@ impl View for Connections {
     fn text(shown: &Self, style: Style) -> String {
         let Self { total, room, taken, evicted, refused, .. } = shown;
         let table = table!(&shown.connections, it => {
-            "nat": it.nat, "zone": it.zone.map_or_else(String::new, |zone| zone.to_string()),
+            "nat": it.nat, "port": it.port, "zone": it.zone.map_or_else(String::new, |zone| zone.to_string()),
             "protocol": it.protocol, "source": it.source,
             "destination": it.destination, "as": it.seen_source, "reaches": it.seen_destination,
             "state": it.state, "expires s": it.expires_s,
         });
         let note = match room {
-            0 => "nothing is translated, and no flow tracks connections\n".to_owned(),
+            0 => "nothing is translated, and no list and no flow keeps connections\n".to_owned(),
             _ => format!("{taken} of {room} entries taken, {evicted} evicted, {refused} refused\n"),
         };
         let list = table.render(style);
@@ -101,7 +130,8 @@ impl View for Connections {
 }
 
 /// What metrics are made of: the counters, and one connection.
-const ONE: ConnectionFilter = ConnectionFilter { nat: None, address: None, limit: Some(1) };
+const ONE: ConnectionFilter =
+    ConnectionFilter { nat: None, port: None, address: None, limit: Some(1) };
 
 #[cfg(test)]
 mod tests {
@@ -118,6 +148,7 @@ mod tests {
             refused: 3,
             connections: vec![Connection {
                 nat: "home".to_owned(),
+                port: String::new(),
                 zone: None,
                 protocol: "tcp".to_owned(),
                 source: "10.0.0.2:4000".to_owned(),

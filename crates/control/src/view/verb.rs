@@ -17,10 +17,10 @@ use utoipa::{IntoParams, PartialSchema, ToSchema};
 use super::answer::JSON;
 use super::query::query;
 use super::{
-    Applied, Bulk, Capture, CaptureRequest, Checked, ConfigText, Diff, EditText, EventStream,
-    EventsAsked, PingLine, PingRequest, Right, RollbackTo, RouteFlush, RouteLoad, RouteRange,
-    Saved, StationCount, StationFill, StationFlush, Taken, Trace, TraceRequest, TracerouteLine,
-    TracerouteRequest,
+    Applied, Bulk, Capture, CaptureRequest, Checked, ConfigText, ConnectionClear, ConnectionCount,
+    Diff, EditText, EventStream, EventsAsked, PingLine, PingRequest, Right, RollbackTo, RouteFlush,
+    RouteLoad, RouteRange, Saved, StationCount, StationFill, StationFlush, Taken, Trace,
+    TraceRequest, TracerouteLine, TracerouteRequest,
 };
 
 /// How a request says whether it only asks.
@@ -116,6 +116,8 @@ macro_rules! every_verb {
             Traceroute: Post Change "/v1/traceroute", "observe", Fields<TracerouteRequest> => Lines<TracerouteLine>,
                 "Finds the routers on a way, by echo requests that come a hop further each. It ends with the last hop, or when whoever asked hangs up.",
                 "The hops, one object a line.";
+            ConnectionsClear: Post Change "/v1/connections/clear", "observe", Fields<ConnectionClear> => ConnectionCount,
+                "Ends connections that translations, access lists and flows know.", "How many ended.";
             CountersClear: Post Change "/v1/counters/clear", "observe", Nothing => Nothing,
                 "Sets every counter to zero.", "They are zero.";
             ConfigSchema: Get See "/v1/config/schema", "config", Nothing => JsonSchema,

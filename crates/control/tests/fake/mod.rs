@@ -162,6 +162,16 @@ impl Engine for FakeRouter {
         Ok(Box::new(move || Ok(view::StationCount { stations })))
     }
 
+    fn connections_clear(
+        &mut self,
+        request: &view::ConnectionClear,
+    ) -> Result<Later<view::ConnectionCount>, EngineError> {
+        if let Some(port) = request.port.as_ref().filter(|port| !self.has_port(port)) {
+            return Err(EngineError::Unknown { what: "port", name: port.clone() });
+        }
+        Ok(Box::new(|| view::ConnectionCount { connections: 2 }))
+    }
+
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
         if let Some(port) = request.port.as_ref().filter(|port| !self.has_port(port)) {
             return Err(EngineError::Unknown { what: "port", name: port.clone() });

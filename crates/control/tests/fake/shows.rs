@@ -281,6 +281,8 @@ answers! { FakeRouter, router, filter;
             rules: acl.rules.iter().map(rule).collect(),
             other_packets: router.count(1),
             other_bytes: router.count(60),
+            answer_packets: 0,
+            answer_bytes: 0,
             memory_bytes: 64 * acl.rules.len(),
         };
         router.config.acls.iter().map(acl).collect()

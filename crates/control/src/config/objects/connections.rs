@@ -10,7 +10,7 @@ use crate::config::row::Row;
 use crate::config::rows::Section;
 
 object! {
-    /// Connections that translations know: how many, and for how long without packets
+    /// Connections that translations and lists know: how many, and for how long without packets
     pub struct Connections {
         /// How many there is room for; each takes some 190 octets. A change forgets all there are
         pub max: u32 [64..=33_554_432] = 262_144,

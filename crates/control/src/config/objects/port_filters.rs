@@ -133,6 +133,11 @@ fn check_policy(field: &str, name: &AclName, config: &Config, report: &mut Repor
         report
             .push(Problem::new(field, message).expected("a list that permits the rest").help(help));
     }
+    if acl.reflects() {
+        let message = format!("{name} has answers come back, and a policy drops nothing of these");
+        let help = "a list with `action = \"reflect\"` is named by a port's `acl_in` or `acl_out`";
+        report.push(Problem::new(field, message).expected("a list that routes").help(help));
+    }
     let asking =
         (0..).zip(acl.rules.iter()).find_map(|(at, rule)| Some((at, rule.asks_for_frames()?)));
     if let Some((at, asked)) = asking {

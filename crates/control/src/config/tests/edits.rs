@@ -157,7 +157,7 @@ fn usage_lines_are_made_of_the_declared_fields() {
     };
     for ((noun, verb), words) in [
         (("address", "del"), "ADDRESS port PORT"),
-        (("acl", "append"), "NAME permit|deny|route [FIELD VALUE]..."),
+        (("acl", "append"), "NAME permit|deny|route|reflect [FIELD VALUE]..."),
         (("acl", "remove"), "NAME NUMBER|all"),
         (("bridge", "bind"), "NAME ADDRESS MAC [router]"),
         (("xconnect", "add"), "PORT PORT"),

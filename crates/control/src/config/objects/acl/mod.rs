@@ -49,6 +49,8 @@ word_field! {
         Deny = "deny",
         /// It is led elsewhere than its destination says: of the list of a port's `policy`.
         Route = "route",
+        /// It goes on, and what answers it may come back: of a list that a port is held to.
+        Reflect = "reflect",
     }
 }
 
@@ -129,16 +131,27 @@ impl Listed for Acl {
     }
 }
 
+impl Acl {
+    /// Whether a rule has answers come back.
+    pub fn reflects(&self) -> bool {
+        self.rules.iter().any(|rule| rule.action == Action::Reflect)
+    }
+}
+
 impl Object for Acls {
     const MORE: &'static [Command] = commands::COMMANDS;
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
         for (name, acl) in self.iter() {
-            if acl.default == Action::Route {
-                let problem = Problem::new(
-                    format!("acl.{name}.default"),
-                    "`route` says not where packets go",
-                );
+            let wrong = match acl.default {
+                Action::Permit | Action::Deny => None,
+                Action::Route => Some("`route` says not where packets go"),
+                Action::Reflect => {
+                    Some("`reflect` is for rules: connections are begun by these alone")
+                }
+            };
+            if let Some(message) = wrong {
+                let problem = Problem::new(format!("acl.{name}.default"), message);
                 report.push(problem.expected("\"permit\" or \"deny\""));
             }
             for (index, rule) in acl.rules.iter().enumerate() {

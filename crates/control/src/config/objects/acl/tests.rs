@@ -67,6 +67,38 @@ fn a_port_names_a_list_that_is_there() {
     assert!(faults.contains("did you mean `edge`?"), "{faults}");
 }
 
+/// A list whose rule has answers come back, that a port names so.
+fn reflecting(default: &str, port: &str) -> Result<crate::config::Config, String> {
+    let list = format!("[acl.out]\ndefault = \"{default}\"\n[[acl.out.rule]]\n");
+    let rule = "action = \"reflect\"\nsource = \"10.0.0.0/8\"\n";
+    let port = format!("[port.p0]\nkind = \"memory\"\naddresses = [\"192.0.2.1/24\"]\n{port}\n");
+    let text = format!("{list}{rule}{port}");
+    parse(&Source::new("test", text.as_str()), &host()).map_err(|problems| problems.to_string())
+}
+
+#[test]
+fn a_rule_that_reflects_stands_in_a_list_that_a_port_is_held_to() {
+    for port in ["acl_in = \"out\"", "acl_out = \"out\"", ""] {
+        let config = reflecting("deny", port).unwrap();
+        let acl = config.acls.iter().next().unwrap().1;
+        assert!(acl.reflects());
+        assert_eq!(acl.rules[0].to_string(), "{ action = \"reflect\", source = \"10.0.0.0/8\" }");
+        let again = render(&config);
+        assert_eq!(parse(&Source::new("test", again.as_str()), &host()).unwrap(), config);
+    }
+    let faults = reflecting("permit", "policy = \"out\"").unwrap_err();
+    assert!(faults.contains("out has answers come back"), "{faults}");
+    assert!(faults.contains("`acl_in` or `acl_out`"), "{faults}");
+    let faults = reflecting("reflect", "").unwrap_err();
+    assert!(faults.contains("connections are begun by these alone"), "{faults}");
+    // Where it leads is not asked of it.
+    let led = "action = \"reflect\"\nvia = \"192.0.2.9\"\nport = \"p0\"";
+    assert!(self::faults(led).contains("action is not `route`"), "{}", self::faults(led));
+    let (actions, rule) = edited("acl insert edge 0 reflect protocol tcp").unwrap();
+    assert_eq!(actions, "reflect deny permit");
+    assert_eq!(rule, "{ action = \"reflect\", protocol = \"tcp\" }");
+}
+
 #[test]
 fn a_change_of_one_of_many_rules_is_seen() {
     let list = |action| Acl { default: Action::Deny, rules: Arc::new(vec![Rule::new(action); 9]) };
