@@ -74,6 +74,8 @@ const LINES: &[&[&str]] = &[
         r#"acl.edge = { default = "deny", rule = [{ action = "permit" }] }"#,
         r#"acl.edge = { default = "permit", rule = [{ action = "deny", protocol = "tcp", destination_port = "1-1024" }] }"#,
         r#"acl.edge = { default = "deny", rule = [{ action = "permit", source = "10.0.0.0/8", fragment = "none" }, { action = "permit", protocol = "icmp" }] }"#,
+        // Full before long.
+        "connections = { max = 64 }\nacl.edge = { default = \"deny\", rule = [{ action = \"permit\", protocol = \"icmp\" }, { action = \"reflect\" }] }",
     ],
     &[
         r#"acl.ways = { default = "permit", rule = [{ action = "route", protocol = "udp", via = "10.1.0.2", port = "s0" }] }"#,

@@ -7,6 +7,7 @@ use crate::interfaces::OpenPort;
 use crate::neighborhood::{Neighborhood, told_full};
 use crate::open_ports::OpenPorts;
 use crate::parts::nat::timeouts_of;
+use crate::reflected::Reflected;
 use crate::routing::{LinkOf, Routes};
 use crate::vrf_numbers::VrfNumbers;
 use crate::world::Clock;
@@ -50,6 +51,8 @@ pub(crate) struct Core {
     pub(crate) clock: Clock,
     /// What flows know of connections.
     pub(crate) flow_connections: Arc<FlowConnections>,
+    /// Ports whose access lists keep connections.
+    pub(crate) reflected: Reflected,
     /// Has the router looked after soon; may be called from any thread.
     pub(crate) wake: Arc<dyn Fn() + Send + Sync>,
     /// What workers wake the kernel's twins with.
@@ -121,6 +124,7 @@ impl Core {
         let known = FlowConnections::new(limits.max as usize, timeouts_of(&limits), seed);
         Ok(Self {
             flow_connections: Arc::new(known),
+            reflected: Reflected::default(),
             routing: Routes::new(&dataplane)?,
             local: dataplane.take_local_worker(),
             dataplane,

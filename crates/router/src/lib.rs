@@ -36,6 +36,7 @@ mod parts;
 mod port_files;
 mod port_specs;
 mod ports;
+mod reflected;
 mod router;
 mod routing;
 mod rows;

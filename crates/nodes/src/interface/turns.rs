@@ -167,7 +167,10 @@ mod tests {
             assert_eq!(end, graph::exit_index(exits.len() as u8 - 1));
             exits.iter().map(|exit| exit.name).collect()
         }
-        assert_eq!(names::<AclInput>(), ["Denied", "Unreadable", "NoConnection", "Busy", "Tagged", "Enter"]);
+        assert_eq!(
+            names::<AclInput>(),
+            ["Denied", "Unreadable", "NoConnection", "Busy", "Tagged", "Enter"]
+        );
         assert_eq!(names::<MirrorOutput>(), ["Copy", "Leave"]);
     }
 }

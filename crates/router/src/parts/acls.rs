@@ -6,9 +6,11 @@ mod ways;
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
 use crate::part::{Makes, Part, Work};
+use crate::parts::nat::seed;
 use acl::{
     Acl, AclError, Action, Family, Icmp, More, Pieces, Ports, RuleCounters, TcpFlags, Verdict,
 };
+use conntrack::Table;
 use control::config::Delta;
 use control::config::objects::acl::{self as config, AclName};
 use control::config::objects::port::{Port, PortName};
@@ -16,7 +18,7 @@ use control::config::objects::port_filters::Filters;
 use control::engine::ApplyError;
 use control::view;
 use fib::{Address, Prefix};
-use nodes::filter::{Access, AccessList, AclInput, AclOutput, WideList};
+use nodes::filter::{Access, AccessList, AclInput, AclOutput, Reflecting, WideList};
 use nodes::ip::{Policy, PolicyWay};
 use nodes::tables::Interface;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -36,6 +38,8 @@ pub(crate) struct AccessLists {
     leaving: BTreeMap<AclName, Made>,
     /// What was compiled for the change that is made next.
     prepared: Option<Compiled>,
+    /// A table of connections that was made with it.
+    table: Option<Arc<Table>>,
     /// Where rules of policies lead.
     leading: Leading,
 }
@@ -49,6 +53,8 @@ struct Made {
     ways: Arc<[Option<Arc<PolicyWay>>]>,
     /// What its rules, and then the default, decided in the lists before it.
     carried: Arc<Counts>,
+    /// Answers that passed the lists before it unasked.
+    carried_answers: (u64, u64),
 }
 
 /// Packets and bytes of each rule, and at last of what none fitted.
@@ -75,6 +81,12 @@ impl Made {
             }
         }
         counts
+    }
+
+    /// Answers that passed unasked so far: packets and bytes.
+    fn answers(&self) -> (u64, u64) {
+        let workers = self.list.counters.iter().map(|worker| worker.unasked());
+        workers.fold(self.carried_answers, |sum, it| (sum.0 + it.0, sum.1 + it.1))
     }
 
     /// What the rules of its next version, in their order, take over: what equal ones have decided.
@@ -142,8 +154,9 @@ impl AccessLists {
         let list = Arc::new(list);
         let none = || vec![(0, 0); config.rules.len() + 1];
         let carried = Arc::new(old.map_or_else(none, |old| old.handed_to(config, &was)));
-        let ways = ways::ways_of(config);
-        self.lists.insert(name.clone(), Made { config: config.clone(), list, ways, carried });
+        let carried_answers = old.map_or((0, 0), Made::answers);
+        let (ways, config) = (ways::ways_of(config), config.clone());
+        self.lists.insert(name.clone(), Made { config, list, ways, carried, carried_answers });
         Ok(())
     }
 
@@ -174,22 +187,39 @@ impl AccessLists {
     }
 
     fn made_as(&self, access: &Access) -> Option<(&AclName, &Made)> {
-        self.lists.iter().find(|(_, made)| Arc::ptr_eq(&made.list, &access.0))
+        self.lists.iter().find(|(_, made)| Arc::ptr_eq(&made.list, access.list()))
     }
 
-    /// The list of a name, for a port that names it.
-    fn of(&self, name: Option<&AclName>) -> Option<Access> {
+    /// The list of a name, for a port that names it and keeps these connections.
+    fn of(&self, name: Option<&AclName>, reflecting: Option<&Arc<Reflecting>>) -> Option<Access> {
         let name = name?;
         let made = self.lists.get(name).or_else(|| self.leaving.get(name))?;
-        Some(Access(Arc::clone(&made.list)))
+        Some(Access::tracked(Arc::clone(&made.list), reflecting.cloned()))
+    }
+
+    /// Has ports keep connections whose lists say so, and no others.
+    fn reflect(&mut self, core: &mut Core) {
+        core.reflected.ahead = self.table.take().or(core.reflected.ahead.take());
+        let reflects = |name: &Option<AclName>| {
+            let made = self.lists.get(name.as_ref()?)?;
+            made.list.reflects().then(|| name.clone()).flatten()
+        };
+        let ports = core.ports.iter().filter_map(|(name, port)| {
+            let filters = &port.config.filters;
+            let lists = [reflects(&filters.acl_in), reflects(&filters.acl_out)];
+            lists.iter().any(Option::is_some).then(|| (name.clone(), lists))
+        });
+        core.reflected.follow(ports.collect());
+        core.reflected.is_wanted = self.lists.values().any(|made| made.list.reflects());
     }
 }
 
 impl Part for AccessLists {
-    fn row(&self, _: &Core, _: &PortName, port: &OpenPort, row: &mut Interface) {
+    fn row(&self, core: &Core, name: &PortName, port: &OpenPort, row: &mut Interface) {
         let filters = &port.config.filters;
-        row.set::<AclInput>(self.of(filters.acl_in.as_ref()));
-        row.set::<AclOutput>(self.of(filters.acl_out.as_ref()));
+        let reflecting = core.reflected.of(name);
+        row.set::<AclInput>(self.of(filters.acl_in.as_ref(), reflecting.as_ref()));
+        row.set::<AclOutput>(self.of(filters.acl_out.as_ref(), reflecting.as_ref()));
         row.put(self.policy_of(filters.policy.as_ref()));
     }
 
@@ -198,8 +228,10 @@ impl Part for AccessLists {
         self.leading.leave(core, port);
     }
 
+    /// Translations, which have the table of connections, are settled behind.
     fn settle(&mut self, core: &mut Core) {
         self.lead(core);
+        self.reflect(core);
     }
 
     fn link_down(&mut self, core: &mut Core, _: &PortName) {
@@ -225,9 +257,15 @@ impl Makes<Delta<AclName, config::Acl>> for AccessLists {
         let (name, config) = change.outcome();
         let (config, workers) = (config?, core.workers());
         let old = self.lists.get(name).map(|made| made.config.clone());
+        let lacks_table = config.reflects() && self.table.is_none() && core.reflected.lacks_table();
+        let (room, seed) = (core.reflected.room, seed(core));
         Some(Box::new(move || {
             let compiled = compile(name, config, old.as_ref(), workers);
-            Box::new(|lists: &mut Self| lists.prepared = Some(compiled))
+            let table = lacks_table.then(|| Arc::new(Table::new(room, seed)));
+            Box::new(|lists: &mut Self| {
+                lists.prepared = Some(compiled);
+                lists.table = table.or(lists.table.take());
+            })
         }))
     }
 
@@ -281,6 +319,7 @@ fn show(
     let rules = &made.config.rules;
     let mut counts = made.counts();
     let others = counts.pop().unwrap_or_default();
+    let answers = made.answers();
     let rule = |(rule, (packets, bytes)): (&config::Rule, (u64, u64))| view::AclRule {
         rule: rule.to_string(),
         packets,
@@ -295,6 +334,8 @@ fn show(
         rules: rules.iter().zip(counts).map(rule).collect(),
         other_packets: others.0,
         other_bytes: others.1,
+        answer_packets: answers.0,
+        answer_bytes: answers.1,
         memory_bytes: made.list.bytes(),
     }
 }
@@ -384,6 +425,7 @@ fn action(configured: config::Action) -> Action {
     match configured {
         config::Action::Permit | config::Action::Route => Action::Permit,
         config::Action::Deny => Action::Deny,
+        config::Action::Reflect => Action::Reflect,
     }
 }
 
@@ -398,11 +440,11 @@ mod tests {
         let config = config::Acl { default: config::Action::Deny, rules: Arc::default() };
         let mut lists = AccessLists::default();
         lists.set(&name, Some(&config), 1).unwrap();
-        let held = lists.of(Some(&name));
+        let held = lists.of(Some(&name), None);
         lists.set(&name, None, 1).unwrap();
-        assert!(held.is_some() && lists.of(Some(&name)) == held);
+        assert!(held.is_some() && lists.of(Some(&name), None) == held);
         lists.leaving.clear();
-        assert_eq!(lists.of(Some(&name)), None);
+        assert_eq!(lists.of(Some(&name), None), None);
     }
 
     #[test]

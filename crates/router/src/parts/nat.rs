@@ -2,28 +2,32 @@
 //!
 //! ```text
 //!  [connections], [nat.…], addresses of ports ─▶ Nat44 of each, on one table ─▶ rows of its ports
+//!  ports whose access lists keep connections ───▶ on the same table
 //!  clock ─▶ a slice of the table ─▶ what is over goes
 //! ```
-//! The table is there while something is translated. A translation that a change leaves as it is
-//! keeps its connections; so does one that changes, as far as they still look like that.
+//! The table is there while something is translated, or an access list keeps connections. A
+//! translation that a change leaves as it is keeps its connections; so does one that changes, as
+//! far as they still look like that.
+
+mod show;
 
 use crate::core::Core;
 use crate::interfaces::OpenPort;
 use crate::part::{Makes, Part, Work};
-use conntrack::{Family, Pool, Shown, Status, Table, Timeouts, Tuple};
+use crate::reflected::ZONES;
+use conntrack::{Pool, Table, Timeouts};
 use control::config::Delta;
 use control::config::change::Replaced;
 use control::config::objects::connections::Connections;
 use control::config::objects::nat::{self as config, Nat, NatName};
 use control::config::objects::port::PortName;
-use control::engine::{ApplyError, EngineError};
-use control::view;
+use control::engine::ApplyError;
 use graph::tsc_hz;
 use nodes::nat::{Forward, Nat44, Nat44Input, Nat44Output, Translated};
 use nodes::tables::Interface;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -33,8 +37,6 @@ use wire::ip::protocol;
 const SLICE_NS: u64 = 100_000_000;
 /// In so many slices all of it is looked at: five seconds.
 const SLICES: usize = 50;
-/// What is shown at once of the table.
-const SHOWN: usize = 4096;
 
 /// See the module.
 #[derive(Default)]
@@ -50,15 +52,22 @@ pub(crate) struct Translating {
 }
 
 impl Translating {
-    /// The table, while something is translated, with as much room as there is to be.
-    fn bring_table(&mut self, core: &Core) -> Option<Arc<Table>> {
+    /// The table, while somebody wants it, with as much room as there is to be.
+    fn bring_table(&mut self, core: &mut Core) -> Option<Arc<Table>> {
         let room = self.limits.max as usize;
-        if self.configured.is_empty() {
+        let ahead = core.reflected.ahead.take().filter(|table| table.room() == room);
+        if !self.is_wanted(core) {
             self.table = None;
         } else if !self.has_room(room) {
-            self.table = Some(Arc::new(Table::new(room, seed(core))));
+            let made = ahead.unwrap_or_else(|| Arc::new(Table::new(room, seed(core))));
+            self.table = Some(made);
         }
         self.table.clone()
+    }
+
+    /// Whether somebody's connections are to be known.
+    fn is_wanted(&self, core: &Core) -> bool {
+        !self.configured.is_empty() || core.reflected.is_wanted
     }
 
     fn has_room(&self, room: usize) -> bool {
@@ -80,7 +89,7 @@ impl Translating {
     /// The number of a translation, which none beside it has.
     fn zone(&mut self, name: &NatName) -> u16 {
         let taken: Vec<u16> = self.zones.values().copied().collect();
-        let free = || (1..=u16::MAX).find(|zone| !taken.contains(zone)).unwrap_or(0);
+        let free = || (1..*ZONES.start()).find(|zone| !taken.contains(zone)).unwrap_or(0);
         *self.zones.entry(name.clone()).or_insert_with(free)
     }
 
@@ -132,7 +141,7 @@ impl Translating {
 }
 
 /// What nobody outside knows.
-fn seed(core: &Core) -> u64 {
+pub(crate) fn seed(core: &Core) -> u64 {
     let given = core.clock.given_chance();
     given.unwrap_or_else(|| RandomState::new().hash_one("connections"))
 }
@@ -198,6 +207,7 @@ impl Part for Translating {
     /// one it was where it is the same.
     fn settle(&mut self, core: &mut Core) {
         let table = self.bring_table(core);
+        core.reflected.use_table(table.clone(), &timeouts_of(&self.limits));
         let mut made = BTreeMap::new();
         for (name, nat) in self.configured.clone() {
             let new = table.as_ref().and_then(|table| self.make(core, &name, &nat, table));
@@ -221,6 +231,10 @@ impl Part for Translating {
         row.set::<Nat44Output>(of.filter(|(_, is_outside)| *is_outside).map(translated));
     }
 
+    fn published(&mut self, core: &mut Core) {
+        core.reflected.published();
+    }
+
     fn turn(&mut self, core: &mut Core, _: Instant) -> bool {
         let Some(table) = &self.table else { return false };
         let now_ns = core.now_ns();
@@ -229,7 +243,7 @@ impl Part for Translating {
             self.swept = table.sweep(self.swept, many, now_s(core));
             self.next_ns = now_ns + SLICE_NS;
         }
-        false
+        core.reflected.end_some(now_s(core))
     }
 
     fn next_due_ns(&self) -> Option<u64> {
@@ -252,9 +266,9 @@ impl Makes<Replaced<Connections>> for Translating {
         change: &'a Replaced<Connections>,
     ) -> Option<Work<'a, Self>> {
         let room = change.new.max as usize;
-        let of_nat = match self.configured.is_empty() {
-            true => None,
-            false => self.prepare_table(core, room),
+        let of_nat = match self.is_wanted(core) {
+            true => self.prepare_table(core, room),
+            false => None,
         };
         let known = Arc::clone(&core.flow_connections);
         if known.made().is_none() {
@@ -269,6 +283,7 @@ impl Makes<Replaced<Connections>> for Translating {
 
     fn make(&mut self, core: &mut Core, change: &Replaced<Connections>) -> Result<(), ApplyError> {
         self.limits = change.new.clone();
+        core.reflected.room = self.limits.max as usize;
         core.flow_connections.set(self.limits.max as usize, timeouts_of(&self.limits));
         Ok(())
     }
@@ -290,140 +305,5 @@ impl Makes<Delta<NatName, Nat>> for Translating {
             }
         }
         Ok(())
-    }
-}
-
-impl Translating {
-    /// Takes down whose connections are asked for; they are read elsewhere.
-    pub(crate) fn show(
-        &self,
-        core: &Core,
-        filter: &view::ConnectionFilter,
-    ) -> Result<impl FnOnce() -> view::Connections + Send + 'static, EngineError> {
-        let unknown = |name: &String| {
-            let has = self.made.keys().any(|known| known.to_string() == *name);
-            (!has).then(|| EngineError::Unknown { what: "translation", name: name.clone() })
-        };
-        if let Some(refusal) = filter.nat.as_ref().and_then(unknown) {
-            return Err(refusal);
-        }
-        let address = match &filter.address {
-            None => None,
-            Some(text) => Some(
-                text.parse::<IpAddr>()
-                    .map_err(|_| EngineError::Wrong(format!("`{text}` is not an IP address")))?,
-            ),
-        };
-        let names: HashMap<u16, String> =
-            self.made.values().map(|nat| (nat.zone, nat.name.clone())).collect();
-        let (table, of_flows) = (self.table.clone(), core.flow_connections.made());
-        let (now_s, filter) = (now_s(core), filter.clone());
-        Ok(move || {
-            let mut shown = view::Connections::default();
-            if let Some(table) = table {
-                list(&table, now_s, Some(&names), &filter, address, &mut shown);
-            }
-            if let Some(tracking) = of_flows.filter(|_| filter.nat.is_none()) {
-                list(&tracking.table, now_s, None, &filter, address, &mut shown);
-            }
-            shown.connections.sort_unstable();
-            shown
-        })
-    }
-}
-
-/// Adds the connections of a table; without names they are those of flows.
-fn list(
-    table: &Table,
-    now_s: u32,
-    names: Option<&HashMap<u16, String>>,
-    filter: &view::ConnectionFilter,
-    address: Option<IpAddr>,
-    shown: &mut view::Connections,
-) {
-    let counted = table.counters();
-    shown.room += table.room() as u64;
-    shown.taken += counted.begun.saturating_sub(counted.ended);
-    shown.begun += counted.begun;
-    shown.evicted += counted.evicted;
-    shown.refused += counted.refused;
-    let limit = filter.limit.unwrap_or(usize::MAX);
-    let mut from = 0;
-    loop {
-        from = table.each(from, SHOWN, now_s, |it| {
-            let nat = names.and_then(|names| names.get(&it.original.zone()));
-            let is_one = matches!(it.original.family(), Family::Ip4 | Family::Ip6);
-            let ends = [ends(&it.original), ends(&it.reply)].concat();
-            let has = address.is_none_or(|address| ends.iter().any(|(own, _)| *own == address));
-            let of = filter.nat.as_ref().is_none_or(|name| nat == Some(name));
-            if is_one && has && of {
-                shown.total += 1;
-                if shown.connections.len() < limit {
-                    let zone = names.is_none().then(|| it.original.zone());
-                    shown.connections.push(view::Connection { zone, ..show(&it, nat, now_s) });
-                }
-            }
-            false
-        });
-        if from == 0 {
-            return;
-        }
-    }
-}
-
-/// Who sends a packet, and whom it goes to.
-fn ends(tuple: &Tuple) -> [(IpAddr, u16); 2] {
-    let (from, to): (IpAddr, IpAddr) = match tuple.family() {
-        Family::Ip6 => {
-            (Ipv6Addr::from(tuple.source6()).into(), Ipv6Addr::from(tuple.destination6()).into())
-        }
-        _ => (Ipv4Addr::from(tuple.source4()).into(), Ipv4Addr::from(tuple.destination4()).into()),
-    };
-    [(from, tuple.source_port()), (to, tuple.destination_port())]
-}
-
-fn show(it: &Shown, nat: Option<&String>, now_s: u32) -> view::Connection {
-    let number = it.original.protocol();
-    let [source, destination] = texts(&it.original);
-    let [seen_source, seen_destination] = texts(&it.reply.inverse());
-    view::Connection {
-        nat: nat.cloned().unwrap_or_default(),
-        zone: None,
-        protocol: match number {
-            protocol::TCP => "tcp".to_owned(),
-            protocol::UDP => "udp".to_owned(),
-            protocol::ICMP4 => "icmp".to_owned(),
-            protocol::ICMP6 => "icmp6".to_owned(),
-            protocol::GRE => "gre".to_owned(),
-            other => other.to_string(),
-        },
-        source,
-        destination,
-        seen_source,
-        seen_destination,
-        state: state(number, it.status).to_owned(),
-        expires_s: it.status.expires_s().saturating_sub(now_s),
-    }
-}
-
-/// Both ends with their ports; of an echo its identifier beside who asks.
-fn texts(tuple: &Tuple) -> [String; 2] {
-    let [(from, from_port), (to, to_port)] = ends(tuple);
-    let with = |address: IpAddr, port: u16| match address {
-        IpAddr::V4(address) => format!("{address}:{port}"),
-        IpAddr::V6(address) => format!("[{address}]:{port}"),
-    };
-    match tuple.protocol() {
-        protocol::TCP | protocol::UDP => [with(from, from_port), with(to, to_port)],
-        protocol::ICMP4 | protocol::ICMP6 => [with(from, from_port), to.to_string()],
-        _ => [from.to_string(), to.to_string()],
-    }
-}
-
-fn state(number: u8, status: Status) -> &'static str {
-    match (number, status.is_answered()) {
-        (protocol::TCP, _) => status.tcp().word(),
-        (_, true) => "answered",
-        (_, false) => "unanswered",
     }
 }

@@ -119,6 +119,13 @@ impl Engine for Router {
         self.parts.bridges.fill_stations(&self.core, request)
     }
 
+    fn connections_clear(
+        &mut self,
+        request: &view::ConnectionClear,
+    ) -> Result<Later<view::ConnectionCount>, EngineError> {
+        Ok(Box::new(self.parts.nat.clear(&self.core, request)?))
+    }
+
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
         self.start_trace(request)
     }

@@ -11,7 +11,8 @@ use fib::adjacency::AdjacencyId;
 use fib::mac::MacKey;
 use graph::{TraceRecord, tsc};
 use nodes::filter::{
-    AclInput, AclOutput, Policed, PolicerInput, PolicerOutput, Treatment, colour_of, verdict_on,
+    AclInput, AclOutput, Belongs, Moment, Policed, PolicerInput, PolicerOutput, Sight, Treatment,
+    colour_of, verdict_on,
 };
 use nodes::port::{Classifier, ForwardedIn};
 use nodes::tables::{Interface, Link, Mode, bridge_port};
@@ -181,14 +182,34 @@ impl Look<'_> {
         let row = self.row(id)?;
         let list = row.setting::<F>()?;
         let parts = &self.router.parts.acls;
-        let Some(verdict) = verdict_on(&list.0, row, self.header()) else {
+        let packet = whole(self.step);
+        let sight = Sight::of(&packet, row.carries_packets());
+        // It is only asked.
+        let now = Moment { only_looks: true, ..Moment::at(tsc()) };
+        let belongs = list.reflecting().and_then(|it| it.lets_pass(row, sight, now));
+        if let Some(belongs) = belongs {
+            let said = match belongs {
+                Belongs::Answer => "answers a known one",
+                Belongs::Error => "an error of a known one",
+                Belongs::Piece => "a piece of a known one's packet",
+            };
+            let said = format!("{said}: passes before rules are asked");
+            return Some(vec![("list", parts.named(list)?), ("connection", said)]);
+        }
+        let Some(verdict) = verdict_on(list.list(), row, self.header()) else {
             return Some(vec![(
                 "list",
                 format!("{} judges packets of IP alone", parts.named(list)?),
             )]);
         };
         let (name, rule) = parts.rule(list, verdict)?;
-        Some(vec![("list", name), ("rule", rule)])
+        let mut told = vec![("list", name), ("rule", rule)];
+        if verdict.is_reflected()
+            && let Some(reflecting) = list.reflecting()
+        {
+            told.push(("connection", reflecting.would_be(row, sight, now).to_owned()));
+        }
+        Some(told)
     }
 
     /// The policer, the colour, and what becomes of that.
