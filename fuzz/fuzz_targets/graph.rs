@@ -166,7 +166,7 @@ fn access(asks_for_more: bool) -> Access {
         ip4: Wide4::new::<u32>(&more(), Action::Permit, 4096).expect("a list"),
         ip6: Wide6::new::<u128>(&more(), Action::Permit, 4096).expect("a list"),
     };
-    Access(Arc::new(AccessList {
+    Access::new(Arc::new(AccessList {
         ip4: Acl4::new::<u32>(&rules(), Action::Permit, 4096).expect("a list"),
         ip6: Acl6::new::<u128>(&rules(), Action::Permit, 4096).expect("a list"),
         wide: asks_for_more.then(|| Box::new(wide())),
