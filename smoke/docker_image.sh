@@ -34,6 +34,12 @@ for end in $ends; do grep -qx "    ${end%%:*}:" "$topology" || fail "a wire to n
 for device in $(sed -n 's/^device *= "\(.*\)"$/\1/p' "$clab/volley.toml"); do
     has -w "router:$device" <<<"$ends" || fail "no wire for the router's $device"
 done
+# The one for netlab, which makes such a topology of it: the same image, and what the router applies is what is made for it there.
+netlab=$root/docs/netlab
+grep -qF "image: $tag" "$netlab/topology.yml" || fail "netlab's topology asks for another version than $tag"
+IFS=': ' read -r made place < <(sed -n '/config_templates:/,/exec:/s/^ *\([a-z.]*\): \(\/.*\)$/\1: \2/p' "$netlab/topology.yml")
+[ -f "$netlab/templates/unknown/$made.j2" ] || fail "netlab would make $made of a template that is not there"
+grep -qx " *- $(types router | sed "s|/[^ ]*$||")$place" "$netlab/topology.yml" || fail "netlab's router does not apply $place"
 for host in "$a:1:lan" "$b:2:wan"; do
     IFS=: read -r space number node <<<"$host"
     ip -n "$r" link set "v$number" name "eth$number"
