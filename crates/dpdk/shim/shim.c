@@ -136,7 +136,7 @@ int volley_adopt_foreign_pool(void *place, size_t bytes)
 		.get_count = foreign_count,
 	};
 	struct rte_mempool *pool = place;
-	int index = rte_mempool_register_ops(&ops);
+	int index = volley_register_ops(&ops);
 
 	if (index < 0)
 		return index;

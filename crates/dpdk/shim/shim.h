@@ -7,6 +7,7 @@
 
 struct rte_mbuf;
 struct rte_mempool;
+struct rte_mempool_ops;
 
 /* What a driver says of its port, of what we care for. */
 struct volley_port_facts {
@@ -77,6 +78,7 @@ int volley_pool_alloc(struct rte_mempool *pool, struct rte_mbuf **out, unsigned 
 uintptr_t volley_pool_xdp_origin(struct rte_mempool *pool);
 int volley_pool_has(struct rte_mempool *pool, const void *mbuf);
 int volley_pool_set_ops(struct rte_mempool *pool);
+int volley_register_ops(const struct rte_mempool_ops *ops);
 void volley_pool_watch(struct rte_mempool *pool);
 unsigned int volley_pool_unwatch(struct rte_mempool *pool);
 void volley_pool_facts(struct rte_mempool *pool, uint32_t *total, uint64_t *memory_bytes);

@@ -6,6 +6,7 @@
  * rare. */
 #include "shim.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,35 @@ static int enqueue(struct rte_mempool *pool, void *const *objects, unsigned int 
 	return usual.enqueue(pool, objects, count);
 }
 
+/* Those of memory of a card's own, which nobody here makes a pool of. */
+static int are_of_hardware(const char *name)
+{
+	static const char *const plain[] = {"ring_", "stack", "lf_stack", "bucket", "volley"};
+	unsigned int index;
+
+	for (index = 0; index < RTE_DIM(plain); index++)
+		if (strncmp(name, plain[index], strlen(plain[index])) == 0)
+			return 0;
+	return strcmp(name, rte_mbuf_best_mempool_ops()) != 0;
+}
+
+/* rte_mempool_register_ops, also where the drivers that DPDK has loaded left no room for more: 24.11 has
+ * some more than 22.11, and the table is as long as it was. */
+int volley_register_ops(const struct rte_mempool_ops *ops)
+{
+	unsigned int index = rte_mempool_ops_table.num_ops;
+
+	if (index < RTE_MEMPOOL_MAX_OPS_IDX)
+		return rte_mempool_register_ops(ops);
+	while (index-- > 0) {
+		if (are_of_hardware(rte_mempool_ops_table.ops[index].name)) {
+			rte_mempool_ops_table.ops[index] = *ops;
+			return (int)index;
+		}
+	}
+	return -ENOSPC;
+}
+
 static void register_ops(void)
 {
 	const char *name = rte_mbuf_best_mempool_ops();
@@ -90,7 +120,7 @@ static void register_ops(void)
 		strcpy(ours.name, "volley");
 		ours.dequeue = dequeue;
 		ours.enqueue = enqueue;
-		error = rte_mempool_register_ops(&ours);
+		error = volley_register_ops(&ours);
 		return;
 	}
 }
