@@ -61,8 +61,10 @@ pub(crate) fn compare(stage: &mut Stage, config: &Config) -> Result<(), String> 
         Mirror, json!({}),;
         Flows, json!({}), "groups";
     }
-    // A packet that waits for a scheduler ends with it: only who cleared all before is asked.
-    let _usage = fresh.end();
+    let usage = fresh.end_of(config)?;
+    if usage.free != usage.total {
+        return Err(format!("a router that only began has lost buffers: {usage:?}"));
+    }
     Ok(())
 }
 

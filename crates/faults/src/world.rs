@@ -1,5 +1,6 @@
 //! A router in a world of links: started, turned, asked.
 
+use crate::blocks::Drawing;
 use crate::line::Lines;
 use control::config::{Config, Host, Source, parse};
 use control::engine::{ApplyError, Engine};
@@ -15,6 +16,9 @@ use std::time::Duration;
 /// Packet buffers of a world.
 pub(crate) const BUFFERS: usize = 4096;
 const FRAME_BYTES: usize = 2048;
+/// Turns in which a router lets go of everything, and how long they take.
+const TURNS: u32 = 16;
+const WAITS: Duration = Duration::from_secs(32);
 
 thread_local! {
     /// Pools of worlds that ended, as new: their memory need not be had from the system again.
@@ -66,6 +70,20 @@ impl Stage {
     /// The router does what it has to; true if it wants to go on at once.
     pub(crate) fn turn(&mut self) -> bool {
         self.router.tick(self.time.now()) == Duration::ZERO
+    }
+
+    /// All of a configuration goes, so that no packet waits for a scheduler any more, and the router
+    /// ends; says whether all buffers are back.
+    pub(crate) fn end_of(mut self, config: &Config) -> Result<PoolUsage, String> {
+        let nothing = config_of(Drawing::default().text())?;
+        let gone = self.router.apply(config, &nothing, &Config::diff(config, &nothing));
+        gone.map_err(|error| format!("all that was drawn goes: {error}"))?;
+        // What schedulers let go of leaves in the turns behind; neighbours are waited for no more.
+        for _ in 0..TURNS {
+            self.time.pass(WAITS / TURNS);
+            self.turn();
+        }
+        Ok(self.end())
     }
 
     /// The router ends; says whether all buffers are back.
