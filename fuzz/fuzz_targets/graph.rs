@@ -6,8 +6,9 @@
 //! choice: interface (see INTERFACES) 0..2 │ 3: to our MAC │ 4: right lengths and checksums │ 5..7: an address
 //!         255, and no frame: what came so far is forwarded first
 //! ```
-//! The router stays from one input to the next, and so does what it learned. One that fails may have
-//! been helped by those before: a panic leaves them all, it among them, as one input that fails alone.
+//! The router stays from one input to the next, and so does what it learned. One that fails may
+//! have been helped by those before: a panic leaves them all, it among them, as one input that
+//! fails alone.
 #![no_main]
 
 use acl::{Acl4, Acl6, Action, Icmp, More, Pieces, Ports, Rule, RuleCounters, Wide4, Wide6};

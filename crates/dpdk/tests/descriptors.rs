@@ -1,7 +1,7 @@
 //! What ports open they close: nothing is left of it after many cycles.
 //!
-//! Linux takes its time to let go of a device or a socket, some tens of milliseconds, so that a test
-//! of every day does as many as fit; `PORT_CYCLES=1000` does that many, however long it takes
+//! Linux takes its time to let go of a device or a socket, some tens of milliseconds, so that a
+//! test of every day does as many as fit; `PORT_CYCLES=1000` does that many, however long it takes
 //! (`make soak`).
 #![allow(unsafe_code, reason = "namespaces and packet sockets")]
 #![allow(clippy::unwrap_used, reason = "test code outside of #[test] functions")]

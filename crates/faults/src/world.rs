@@ -72,8 +72,8 @@ impl Stage {
         self.router.tick(self.time.now()) == Duration::ZERO
     }
 
-    /// All of a configuration goes, so that no packet waits for a scheduler any more, and the router
-    /// ends; says whether all buffers are back.
+    /// All of a configuration goes, so that no packet waits for a scheduler any more, and the
+    /// router ends; says whether all buffers are back.
     pub(crate) fn end_of(mut self, config: &Config) -> Result<PoolUsage, String> {
         let nothing = config_of(Drawing::default().text())?;
         let gone = self.router.apply(config, &nothing, &Config::diff(config, &nothing));

@@ -193,8 +193,8 @@ impl Drop for Store {
 }
 
 impl Store {
-    /// Whether each of its buffers is here. Without caches, which hold an Arc on it, it is free then
-    /// and nobody has it.
+    /// Whether each of its buffers is here. Without caches, which hold an Arc on it, it is free
+    /// then and nobody has it.
     fn is_whole(&self) -> bool {
         let memory = self.memory.as_ptr() as usize;
         let ours = memory..memory + self.bytes;

@@ -87,8 +87,8 @@ impl Router {
             (Waker::new()?, settings(config, Arc::clone(&pool), Arc::clone(&wake)));
         if let Some(chance) = clock.given_chance() {
             (settings.threads, settings.flow_seed) = (Threads::Caller, chance as u32);
-            // A small table, but for a few worlds: the ranges that are nobody's take 12 MiB of a wide
-            // one each time that a world begins.
+            // A small table, but for a few worlds: the ranges that are nobody's take 12 MiB of a
+            // wide one each time that a world begins.
             if !chance.is_multiple_of(WIDE_OF) {
                 settings.ip4.layout = Ip4Layout::Compact;
             }
