@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # A large table from a BGP peer: gobgp announces it to FRR beside us, and packets follow it. The session is reset, routes
 # go and come again, and flows on other routes lose nothing meanwhile; it outlives a flood to the address it runs on; the
-# peer dies, and they are gone for good. ROUTES (60000) of IPv4; 255000 is as many as the sources of this project had.
+# peer dies, and they are gone for good. ROUTES (40000) of IPv4; 255000 is as many as the sources of this project had.
 #
 #   host a ── volleyd ── host b: gobgpd            beside volleyd: zebra, bgpd
 # Two: it counts packets lost while the machine is busy with a table.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/frr.bash"
-readonly routes4=${ROUTES:-60000} routes6=20000
+readonly routes4=${ROUTES:-40000} routes6=10000
 # gobgp 3.10 leaves out the last of what it reads, up to a thousand.
 readonly more=1000
 fail() { echo "$1"; exit 1; }
