@@ -105,7 +105,10 @@ kill -INT $pinging
 wait $pinging || fail "interrupted"
 has '0% packet loss' "$work/said.txt" || fail "no summary"
 [ "$(json 'select(.event == "done").received' router ping 10.0.1.2 --count 2 --interval 50ms)" = 2 ] || fail "JSON"
-for n in $(seq 15); do ctl router ping 10.0.1.2 >/dev/null & daemons+=($!); done
-many() { ! ctl router ping 10.0.1.2 --count 1 >/dev/null 2>"$work/said.txt" && has '15 pings' "$work/said.txt"; }
+one_more() { ctl router ping 10.0.1.2 >/dev/null & daemons+=($!); }
+for n in $(seq 15); do one_more; done
+refused() { ! ctl router ping 10.0.1.2 --count 1 >/dev/null 2>"$work/said.txt" && has '15 pings' "$work/said.txt"; }
+# One of them was refused where a ping before them was not over yet.
+many() { refused || { one_more; false; }; }
 until_true many
 echo "ok $name"
