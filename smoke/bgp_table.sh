@@ -95,10 +95,11 @@ patiently() { until_true "$@" || until_true "$@" || until_true "$@" || until_tru
 # Packets of both families reach the first and the last of them: /24s one behind the other.
 last=$((routes4 - 1))
 last4=$((20 + (last >> 16))).$((last >> 8 & 255)).$((last & 255)).1
+last6=3000:0:$(printf %x $((routes6 - 1)))::1
 packets_follow() {
     local far
     for far in 20.0.0.1 "$last4"; do pings "$a" $far || return 1; done
-    for far in 3000::1 3000:0:4e1f::1; do on "$a" ping -6 -q -c 1 -W 2 $far || return 1; done
+    for far in 3000::1 "$last6"; do on "$a" ping -6 -q -c 1 -W 2 $far || return 1; done
 }
 none_follows() { ! pings "$a" 20.0.0.1 && ! on "$a" ping -6 -q -c 1 -W 1 3000::1; }
 patiently all_are_announced

@@ -66,7 +66,8 @@ in_guest() {
 }
 guest_is_done() {
     local line
-    while read -r -t 120 line <&9; do
+    # Emulated beside others it may take minutes to a program's first word.
+    while read -r -t 300 line <&9; do
         if [[ $line =~ ^done\ [0-9]+$ ]]; then return "${line#done }"; fi
         echo "$line"
     done

@@ -17,10 +17,11 @@ import tomllib
 from pathlib import Path
 
 root, lab, work = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-# The machine does other things: an order may be looked at as often.
-ATTEMPTS = 5
-# Ratio up to which a packet may seem cheaper where there is more to do.
-SLACK = 1.1
+# The machine does other things: what a host may have spoiled is looked at as often.
+ATTEMPTS = 3
+# Ratio up to which a packet may seem cheaper where there is more to do: what it costs one start of a device and the next
+# differs by as much, each start the same to the last trial.
+SLACK = 1.8
 # Share of their time that idle cores lose, above which a machine is no judge of rates.
 BUSY = 0.05
 
@@ -82,8 +83,7 @@ class Run:
         return max(rates)
 
     def cost(self, **case):
-        """Least cycles that a packet cost in this run and those before; none where nothing tells. A start
-        has its cost (up to 1.8 times that of another start of the same): of several, the least is the code's."""
+        """Least cycles that a packet cost in this run and those before; none where nothing tells."""
         found = [value for run in (*self.before, self) for it in run.of("quantity", **case)
                  if it["metric"] == "cost" for value in it["values"]]
         return min(found, default=None)
@@ -218,7 +218,7 @@ def back_to_back(run):
 
 def clock(run):
     shares(run, 10, 50, 90, function="cross-connect")
-    run.slower(dict(function="cross-connect", clock_percent=50), dict(function="cross-connect", clock_percent=100))
+    run.slower(dict(function="cross-connect", clock_percent=50), dict(function="cross-connect", clock_percent=100), by=1.2)
 
 
 def containers(run):
@@ -250,9 +250,7 @@ ip4_largest_table = ip6_largest_table = largest_table
 def table_size(run):
     sizes = sorted({int(it["subject"]["axes"]["entries"]) for it in run.of("answer")})
     must(len(sizes) == 2 and sizes[-1] > 1_000 * sizes[0], f"tables of {sizes}")
-    # Both fit into caches. Over memif one route of IPv6 was the dearer one in five runs of five
-    # (least cycles 259 to 290, and 237 to 241 with 8,820); why is not known.
-    run.slower(dict(entries=sizes[-1]), dict(entries=sizes[0]), by=1 / 1.4)
+    run.slower(dict(entries=sizes[-1]), dict(entries=sizes[0]))
 
 
 def routes(run):
@@ -274,7 +272,7 @@ def l2_bridge(run):
 
 def l2_ethertype(run):
     both = [run.cost(ethertype=it) for it in ("udp4", "unknown")]
-    must(all(both) and 1 / 1.3 < both[0] / both[1] < 1.3, f"a bridge looks at what frames carry: {both}", Unlikely)
+    must(all(both) and 1 / SLACK < both[0] / both[1] < SLACK, f"a bridge looks at what frames carry: {both}", Unlikely)
 
 
 def l2_flows(run):
@@ -300,11 +298,12 @@ def live_change(run):
 
 def packet_cost(run):
     costs = sorted({int(it["subject"]["axes"]["cost_cycles"]) for it in run.of("answer")})
-    must(costs == [0, 400], f"costs {costs}")
+    # So many that they stand out of what starts differ by.
+    must(costs == [0, 3200], f"costs {costs}")
     for function in ("cross-connect", "ip4"):
-        run.slower(dict(function=function, cost_cycles=400), dict(function=function, cost_cycles=0), by=1.2)
-        burnt = run.cost(function=function, cost_cycles=400) - run.cost(function=function, cost_cycles=0)
-        must(300 < burnt < 700, f"{function}: 400 cycles more are {burnt:.0f}", Unlikely)
+        most, none = (run.cost(function=function, cost_cycles=it) for it in (3200, 0))
+        must(most and none, f"{function}: no cost")
+        must(2600 < most - none < 4200, f"{function}: 3200 cycles more are {most - none:.0f}", Unlikely)
 
 
 def quick(run):
