@@ -8,30 +8,32 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An eventfd of our own, which nobody else has: writing it never waits.
 #[derive(Debug)]
-pub(crate) struct Bell {
+pub struct Bell {
     rung: AtomicBool,
     fd: OwnedFd,
 }
 
 impl Bell {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// One that is not rung.
+    pub fn new() -> io::Result<Self> {
         Ok(Self { rung: AtomicBool::new(false), fd: eventfd()? })
     }
 
-    pub(crate) fn fd(&self) -> &OwnedFd {
+    /// What is readable while it is rung.
+    pub fn fd(&self) -> &OwnedFd {
         &self.fd
     }
 
     /// Wakes whoever waits for it. One system call, and none while it is already rung.
     #[inline]
-    pub(crate) fn ring(&self) {
+    pub fn ring(&self) {
         if !self.rung.swap(true, Ordering::AcqRel) {
             write_one(&self.fd);
         }
     }
 
     /// Whether it was rung since the last time.
-    pub(crate) fn take(&self) -> bool {
+    pub fn take(&self) -> bool {
         // Emptied first: a ring in between is heard again, not lost.
         drain(&self.fd);
         self.rung.swap(false, Ordering::AcqRel)
@@ -39,14 +41,14 @@ impl Bell {
 }
 
 /// A fresh eventfd.
-pub(crate) fn eventfd() -> io::Result<OwnedFd> {
+pub fn eventfd() -> io::Result<OwnedFd> {
     // SAFETY: a fresh descriptor.
     unsafe { owned(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK)) }
 }
 
 /// Whether a descriptor that a peer sent is an eventfd. To anything else eight bytes written with
 /// our rights might mean something.
-pub(crate) fn is_eventfd(fd: &OwnedFd) -> bool {
+pub fn is_eventfd(fd: &OwnedFd) -> bool {
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     std::fs::read_link(path).is_ok_and(|target| target.as_os_str() == "anon_inode:[eventfd]")
 }
@@ -58,7 +60,7 @@ fn write_one(fd: &OwnedFd) {
 }
 
 /// Empties an eventfd, and never waits, whatever flags it has.
-pub(crate) fn drain(fd: &OwnedFd) {
+pub fn drain(fd: &OwnedFd) {
     let mut count = [0u8; 8];
     let mut place = libc::iovec { iov_base: count.as_mut_ptr().cast(), iov_len: count.len() };
     // SAFETY: eight bytes of ours.

@@ -25,7 +25,7 @@
 // Memory that others write is read through pointers: `region`, `ring` and `socket` are the wall.
 #![allow(unsafe_code)]
 
-mod bell;
+pub mod bell;
 pub mod control;
 mod counts;
 mod endpoint;
@@ -38,7 +38,7 @@ mod ring;
 mod service;
 mod session;
 mod shape;
-mod signal;
+pub mod signal;
 pub mod socket;
 mod transmit;
 

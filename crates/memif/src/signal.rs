@@ -41,7 +41,7 @@ const SIGNALS: u32 = 1;
 
 /// What signals the eventfds of one connection; any number of threads may.
 #[derive(Debug)]
-pub(crate) struct Signals {
+pub struct Signals {
     /// The kernel's name for what it keeps of us.
     context: u64,
     nowhere: File,
@@ -49,14 +49,14 @@ pub(crate) struct Signals {
 
 /// One eventfd of a peer's.
 #[derive(Debug)]
-pub(crate) struct Signal {
+pub struct Signal {
     signals: Arc<Signals>,
     to: OwnedFd,
 }
 
 impl Signals {
     /// Whatever it takes of the kernel.
-    pub(crate) fn new() -> io::Result<Self> {
+    pub fn new() -> io::Result<Self> {
         let nowhere = OpenOptions::new().write(true).open("/dev/null")?;
         let mut context = 0u64;
         // SAFETY: the kernel writes its name for it there.
@@ -124,13 +124,13 @@ impl Drop for Signals {
 
 impl Signal {
     /// An eventfd that `signals` signals.
-    pub(crate) fn new(signals: &Arc<Signals>, to: OwnedFd) -> Self {
+    pub fn new(signals: &Arc<Signals>, to: OwnedFd) -> Self {
         Self { signals: Arc::clone(signals), to }
     }
 
     /// Signals it.
     #[inline]
-    pub(crate) fn send(&self) {
+    pub fn send(&self) {
         self.signals.signal(&self.to);
     }
 }
