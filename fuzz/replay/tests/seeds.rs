@@ -54,6 +54,7 @@ targets! {
     "../../fuzz_targets/routes_file.rs" routes_file,
     "../../fuzz_targets/sched_config.rs" sched_config,
     "../../fuzz_targets/state.rs" state,
+    "../../fuzz_targets/vhost_control.rs" vhost_control,
     "../../fuzz_targets/virtio_header.rs" virtio_header,
     "../../fuzz_targets/wire_parse.rs" wire_parse,
 }
