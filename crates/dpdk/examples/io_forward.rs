@@ -5,12 +5,13 @@
 //!  io_forward memif SOCKET               both ends of a memif
 //!  io_forward memif-server SOCKET        a memif to itself: what comes in goes out again
 //!  io_forward memif-client SOCKET        the same at the other end, and makes the first packets
+//!  io_forward vhost SOCKET               a machine's port to itself: what comes in goes out again
 //!  io_forward af_packet DEVICE DEVICE    between two Linux devices (for iperf3)
 //!  io_forward af_xdp DEVICE DEVICE       the same through XDP sockets
 //! ```
 //! Says every second how many million packets and cycles a packet it forwarded.
 
-use dpdk::kinds::{AfPacket, AfXdp, Memif, Null};
+use dpdk::kinds::{AfPacket, AfXdp, Memif, Null, Vhost};
 use dpdk::{
     DpdkPool, Eal, EalOptions, LogLevel, MemifRole, Port, PortOptions, PortSpec, RxHandle, TxHandle,
 };
@@ -85,6 +86,10 @@ fn ports(words: &[&str]) -> Option<(Vec<PortSpec>, bool)> {
         }
         ["memif-server", socket] => Some((vec![memif(MemifRole::Server, socket)], false)),
         ["memif-client", socket] => Some((vec![memif(MemifRole::Client, socket)], true)),
+        ["vhost", socket] => {
+            let port = PortSpec::Vhost(Vhost { socket: socket.into(), client: false });
+            Some((vec![port], false))
+        }
         ["af_packet", one, other] => Some((vec![linux(one), linux(other)], false)),
         ["af_xdp", one, other] => Some((vec![xdp(one), xdp(other)], false)),
         _ => None,
