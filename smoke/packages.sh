@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The packages on a Debian that has nothing else: installed with what they depend on, started as the unit would start it
+# The packages on this machine's Debian or Ubuntu, with nothing else in it: installed with what they depend on, started as the unit would start it
 # (its capabilities, nothing writable but what it names), set up by the commands that the default file tells, and a ping
 # goes through, also after a new start; then removed, and purged.
 . "$(dirname "$0")/lib.sh"
@@ -9,7 +9,13 @@ command -v debootstrap >/dev/null || skip "no debootstrap"
     { cat "$work/packages.log"; exit 1; }
 
 bare=$work/bare
-debootstrap --variant=minbase bookworm "$bare" http://deb.debian.org/debian >"$work/debootstrap.log" 2>&1 || skip "no Debian to be had"
+suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+case $(. /etc/os-release && echo "$ID") in
+    debian) from=http://deb.debian.org/debian components=main ;;
+    ubuntu) from=http://archive.ubuntu.com/ubuntu components=main,universe ;;
+    *) cannot "packages are for Debian and Ubuntu" ;;
+esac
+debootstrap --variant=minbase --components=$components "$suite" "$bare" "$from" >"$work/debootstrap.log" 2>&1 || skip "no $suite to be had"
 mkdir "$bare/packages"
 cp "$work"/packages/*.deb "$bare/packages"
 # What Debian's own scripts print is of use where something fails.
@@ -42,7 +48,7 @@ bill=$bare/usr/share/doc/volley/volley.cdx.json
 cmp "$bill" "$work"/packages/volley-*.cdx.json
 jq -e '.bomFormat == "CycloneDX" and ([.components[]."bom-ref"] | length == (unique | length))
     and ([.dependencies[].dependsOn[]?] - [.components[]."bom-ref"] == [])
-    and ([.components[].name] | contains(["volleyd", "router", "tokio", "librte-eal23"]) and (index("proptest") == null))
+    and ([.components[].name] | contains(["volleyd", "router", "tokio", "librte-eal"]) and (index("proptest") == null))
     and all(.components[] | select(.purl | startswith("pkg:cargo/")); .licenses[0].expression != null)' "$bill" >/dev/null || { echo "the bill is wrong"; exit 1; }
 (cd "$root" && cargo tree --offline --locked -p volley -p volleyd -p volley-lab -e normal --prefix none --format '{p}' 2>/dev/null) |
     awk 'NF { print $1, substr($2, 2) }' | sort -u >"$work/crates.list"
