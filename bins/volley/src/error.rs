@@ -27,7 +27,7 @@ pub(crate) const UNREACHABLE: u8 = 3;
 #[derive(Debug, Error)]
 pub(crate) enum CliError {
     /// Nobody answers.
-    #[error("no router answers at {}: {error}", socket.display())]
+    #[error("{} {}: {error}", who_answers(error), socket.display())]
     Unreachable {
         /// Where it was looked for.
         socket: PathBuf,
@@ -75,6 +75,18 @@ pub(crate) enum CliError {
     Output(#[from] io::Error),
 }
 
+/// Whether a router may well be there, which does not hear this user.
+fn is_forbidden(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
+}
+
+fn who_answers(error: &io::Error) -> &'static str {
+    match is_forbidden(error) {
+        true => "you may not speak to the router at",
+        false => "no router answers at",
+    }
+}
+
 impl CliError {
     /// Tells a person, and the caller by its exit code.
     pub(crate) fn report(&self) -> ExitCode {
@@ -101,10 +113,12 @@ impl CliError {
             Self::Refused { detail, .. } if detail.starts_with("error:") => said() + "\n",
             Self::Usage(text) => text.clone(),
             Self::Quiet => String::new(),
-            Self::Unreachable { .. } => {
-                let help =
-                    "   = help: is volleyd running? --socket PATH or VOLLEY_SOCKET names another";
-                format!("error: {}\n{help}\n", said())
+            Self::Unreachable { error, .. } => {
+                let help = match is_forbidden(error) {
+                    true => "root may, and who is in a group that [api] names",
+                    false => "is volleyd running? --socket PATH or VOLLEY_SOCKET names another",
+                };
+                format!("error: {}\n   = help: {help}\n", said())
             }
             _ => format!("error: {}\n", said()),
         }
@@ -116,5 +130,28 @@ impl CliError {
             Self::Usage(_) | Self::NotAsked { .. } => USAGE,
             _ => REFUSED,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_router_that_may_not_be_spoken_to_is_told_from_none() {
+        let words = |code| {
+            let error = io::Error::from_raw_os_error(code);
+            CliError::Unreachable { socket: "/run/volley/api.sock".into(), error }.words()
+        };
+        assert_eq!(
+            words(13),
+            "error: you may not speak to the router at /run/volley/api.sock: Permission denied (os error 13)\n   \
+             = help: root may, and who is in a group that [api] names\n"
+        );
+        assert_eq!(
+            words(2),
+            "error: no router answers at /run/volley/api.sock: No such file or directory (os error 2)\n   \
+             = help: is volleyd running? --socket PATH or VOLLEY_SOCKET names another\n"
+        );
     }
 }

@@ -40,7 +40,8 @@ impl QosVerb {
             ports.any(|known| known["name"] == port.as_str())
         };
         if let Some(port) = port.as_ref().filter(|port| !is_known(port)) {
-            return Err(CliError::Usage(format!("error: there is no port `{port}`\n")));
+            let detail = format!("there is no port `{port}`");
+            return Err(CliError::Refused { detail, json: None });
         }
         let answer = session.client.get(view::Qos::PATH)?;
         session.output.answer(answer, |shaped: Vec<view::Qos>, _| {

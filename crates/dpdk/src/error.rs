@@ -27,6 +27,17 @@ pub enum Error {
         /// Left in the system.
         available_mib: usize,
     },
+    /// Fewer hugepages are free than `hugepages = "require"` takes.
+    #[error(
+        "the configuration requires hugepages: {wanted_mib} MiB of them, and {free_mib} MiB are free; \
+         `volley doctor` tells how to have more"
+    )]
+    Hugepages {
+        /// Asked for.
+        wanted_mib: usize,
+        /// On pages that nobody has.
+        free_mib: usize,
+    },
     /// A text that must become part of DPDK's device arguments would break them.
     #[error("{what} `{value}` cannot be given to DPDK: {reason}")]
     Argument {

@@ -74,9 +74,11 @@ fn choose(
         MemoryChoice::Hugepages => true,
         MemoryChoice::Ordinary => false,
     };
-    let limit = if hugepages { free_hugepages_mib } else { available_mib };
-    if memory_mib > limit {
-        return Err(Error::Memory { wanted_mib: memory_mib, available_mib: limit });
+    if hugepages && !enough {
+        return Err(Error::Hugepages { wanted_mib: memory_mib, free_mib: free_hugepages_mib });
+    }
+    if !hugepages && memory_mib > available_mib {
+        return Err(Error::Memory { wanted_mib: memory_mib, available_mib });
     }
     Ok(MemoryPlan { memory_mib, hugepages, free_hugepages_mib })
 }
@@ -132,7 +134,11 @@ mod tests {
     #[test]
     fn more_memory_than_there_is_is_refused() {
         let error = choose(MemoryChoice::Hugepages, 256, 255, 4096).unwrap_err();
-        assert!(error.to_string().contains("256 MiB") && error.to_string().contains("255 MiB"));
+        assert_eq!(
+            error.to_string(),
+            "the configuration requires hugepages: 256 MiB of them, and 255 MiB are free; \
+             `volley doctor` tells how to have more"
+        );
         assert!(choose(MemoryChoice::Ordinary, 8192, 0, 4096).is_err());
     }
 

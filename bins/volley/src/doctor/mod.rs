@@ -8,6 +8,7 @@
 //! To add a check: its file, and its line in [`CHECKS`].
 
 mod cores;
+mod listens;
 mod machine;
 mod memory;
 mod ports;
@@ -27,8 +28,8 @@ use crate::error::CliError;
 use crate::session::Session;
 
 /// What is looked at, in this order.
-const CHECKS: [fn(&Machine, &Config) -> Vec<Finding>; 4] =
-    [rights::check, memory::check, cores::check, ports::check];
+const CHECKS: [fn(&Machine, &Config) -> Vec<Finding>; 5] =
+    [rights::check, memory::check, cores::check, ports::check, listens::check];
 
 /// How something stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

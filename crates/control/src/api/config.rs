@@ -8,9 +8,10 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use tokio::sync::Mutex;
 
+use super::entity_tag::entity_tag;
 use super::problem::{Refusal, refuse};
 use super::show::aside;
-use super::verb::{Serve, entity_tag};
+use super::verb::Serve;
 use crate::changing;
 use crate::config::{self, Config, Host, Source};
 use crate::control_loop::{Control, Handle};

@@ -13,6 +13,7 @@ mod body;
 mod bulk;
 mod config;
 mod connection;
+mod entity_tag;
 mod events;
 mod extract;
 mod lines;
@@ -54,7 +55,7 @@ pub use web::{Web, page};
     info(
         title = "Volley",
         description = "The API of a Volley router: what it shows, its configuration, its traces.\n\n\
-            `GET /v1/config` and each change answer with the revision that runs as `ETag`. A request with `If-Match: \"REVISION\"` is done only while this revision of the configuration runs, \
+            `GET /v1/config` and each change answer with the revision that runs as `ETag`. A `POST` with `If-Match: \"REVISION\"` is done only while this revision of the configuration runs, \
             and else refused (412).\n\n\
             Each operation says which right it takes: `see`, `change`, `files` or `all`, each with those before. \
             Who has less is refused (403).",

@@ -13,9 +13,10 @@ use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
 use utoipa::openapi::{ContentBuilder, ResponseBuilder, ResponsesBuilder};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
+use super::entity_tag::{self, entity_tag};
 use super::problem::{Refusal, Refused, refuse};
 use super::right::{allowed, takes};
-use super::verb::{Serve, entity_tag, operation_id};
+use super::verb::{Serve, operation_id};
 use crate::control_loop::{Control, Handle};
 use crate::view::{
     self, Counters, EngineError, Exposition, Kind, Nothing, OpenMetrics, Reply, Right, Shown,
@@ -51,6 +52,10 @@ fn operation<V: View>() -> Operation {
         let schema = if *media == view::JSON { V::Reply::schema() } else { String::schema() };
         shown = shown.content(*media, ContentBuilder::new().schema(Some(schema)).build());
     }
+    if V::REVISION.is_some() {
+        let (name, tag) = entity_tag::told();
+        shown = shown.header(name, tag);
+    }
     let refused = ResponsesBuilder::new().responses_from_into_responses::<Refused>();
     OperationBuilder::new()
         .tag(V::TAG)
@@ -75,8 +80,8 @@ where
     let reply = ask_all::<V>(&handle.named(V::PATH), filter).await??;
     aside(move || {
         if V::MEDIA == [view::JSON] {
-            return match V::revision(&reply) {
-                Some(revision) => (entity_tag(revision), Json(reply)).into_response(),
+            return match V::REVISION {
+                Some(of) => (entity_tag(of(&reply)), Json(reply)).into_response(),
                 None => Json(reply).into_response(),
             };
         }

@@ -55,7 +55,7 @@ pub enum TlsError {
         mode: u32,
     },
     /// The address cannot be had.
-    #[error("{address}: {error}")]
+    #[error("[api] tcp {address}: {error}")]
     Address {
         /// The address.
         address: SocketAddr,

@@ -1,10 +1,11 @@
 //! Every verb as a path of the API.
 
+use std::any::TypeId;
 use std::marker::PhantomData;
 
 use axum::extract::{FromRequest, FromRequestParts, State};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::Response;
 use axum::routing::{get, post};
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Paths};
@@ -14,10 +15,11 @@ use utoipa::openapi::{
 };
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use super::problem::{Refusal, Refused, refuse};
+use super::entity_tag;
+use super::problem::{Refusal, Refused};
 use super::right::{allowed, takes};
 use crate::control_loop::Handle;
-use crate::view::{self, Asked, Method, Right, Told, Verb, every_verb};
+use crate::view::{self, Applied, Asked, Method, Right, Told, Verb, every_verb};
 
 /// A verb as it is done.
 pub(super) trait Serve: Verb {
@@ -95,7 +97,7 @@ where
                        headers: HeaderMap,
                        request: V::Request| {
         let handle = handle.for_asker(asker.right).named(V::PATH);
-        let handle = match if_match(&headers)? {
+        let handle = match entity_tag::if_match(&headers)? {
             Some(revision) => handle.only_at(revision),
             None => handle,
         };
@@ -108,28 +110,18 @@ where
     (schemas, paths, served)
 }
 
-/// What `If-Match` of the next change names, if it is to be made while nobody else made one.
-pub(super) fn entity_tag(revision: u64) -> [(HeaderName, String); 1] {
-    [(header::ETAG, format!("\"{revision}\""))]
-}
-
-/// The revision of the configuration that a request is meant for, where it says so: the entity tag
-/// is its number (RFC 9110 section 13.1.1).
-fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
-    let Some(said) = headers.get(header::IF_MATCH).filter(|said| said.as_bytes() != b"*") else {
-        return Ok(None);
-    };
-    let tag = said.to_str().ok().and_then(|said| said.strip_prefix('"')?.strip_suffix('"'));
-    let number = tag.filter(|tag| tag.bytes().all(|digit| digit.is_ascii_digit()));
-    let revision = number.and_then(|number| number.parse().ok());
-    let wrong = || "If-Match is the number of one revision of the configuration, as in \"7\"";
-    revision.map(Some).ok_or_else(|| refuse(StatusCode::BAD_REQUEST, wrong()))
-}
-
 fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
     let mut done = ResponseBuilder::new().description(V::DONE);
     for (media, schema) in V::Reply::contents(schemas) {
         done = done.content(media, content(Some(schema)));
+    }
+    if TypeId::of::<V::Reply>() == TypeId::of::<Applied>() {
+        let (name, tag) = entity_tag::told();
+        done = done.header(name, tag);
+    }
+    let mut parameters = V::Request::parameters();
+    if V::METHOD == Method::Post {
+        parameters.push(entity_tag::parameter());
     }
     let refused = ResponsesBuilder::new().responses_from_into_responses::<Refused>();
     let body = V::Request::MEDIA.map(|media| {
@@ -141,7 +133,7 @@ fn operation<V: Verb>(schemas: &mut view::Schemas) -> Operation {
         .summary(Some(V::ABOUT.trim_end_matches('.')))
         .description(Some(takes(V::RIGHT)))
         .operation_id(Some(operation_id(V::PATH)))
-        .parameters(Some(V::Request::parameters()).filter(|parameters| !parameters.is_empty()))
+        .parameters(Some(parameters).filter(|parameters| !parameters.is_empty()))
         .request_body(body)
         .responses(refused.response("200", done).build())
         .build()

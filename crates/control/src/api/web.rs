@@ -107,7 +107,9 @@ impl Web {
     /// Listens there.
     pub async fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).await;
-        let told = |error: io::Error| io::Error::new(error.kind(), format!("{address}: {error}"));
+        let told = |error: io::Error| {
+            io::Error::new(error.kind(), format!("[web] listen {address}: {error}"))
+        };
         listener.map(Self).map_err(told)
     }
 

@@ -19,6 +19,8 @@ pub struct TableReader<'a> {
     span: Range<usize>,
     path: String,
     known: Vec<&'static str>,
+    /// Whether the field that says which others there are is missing or wrong.
+    is_undecided: bool,
     report: &'a mut Report,
 }
 
@@ -55,7 +57,7 @@ impl<'a> TableReader<'a> {
         if !path.is_empty() {
             report.place(&path, span.clone());
         }
-        Self { table, span, path, known: Vec::new(), report }
+        Self { table, span, path, known: Vec::new(), is_undecided: false, report }
     }
 
     /// How problems call a field of this table.
@@ -147,6 +149,14 @@ impl<'a> TableReader<'a> {
             return None;
         }
         self.optional(key)
+    }
+
+    /// A field that must be there, and says which others may be: where it is missing or wrong, a key
+    /// may be one of those, and is only told when it is nearly another.
+    pub fn deciding<T: Field>(&mut self, key: &'static str) -> Option<T> {
+        let said = self.required(key);
+        self.is_undecided |= said.is_none();
+        said
     }
 
     /// A number with a default and a range.
@@ -257,10 +267,14 @@ impl<'a> TableReader<'a> {
             if self.known.contains(&name) {
                 continue;
             }
+            let near = nearest(name, self.known.iter().copied());
+            if self.is_undecided && near.is_none() {
+                continue;
+            }
             let mut problem = Problem::new(self.field(name), format!("unknown key `{name}`"))
                 .expected(format!("one of {}", self.known.join(", ")))
                 .at(key.span());
-            if let Some(word) = nearest(name, self.known.iter().copied()) {
+            if let Some(word) = near {
                 problem = problem.help(format!("did you mean `{word}`?"));
             }
             self.report.push(problem);

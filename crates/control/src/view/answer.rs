@@ -48,6 +48,9 @@ pub trait View: ToSchema + Sized + 'static {
     /// What `/metrics` has of it, and the filter that it is asked with for that.
     const METRICS: Option<Metrics<Self>> = None;
 
+    /// The revision of the configuration that it is: its entity tag, which `If-Match` takes.
+    const REVISION: Option<fn(&Self::Reply) -> u64> = None;
+
     /// Takes out what nothing came to, and counts it: tables have that with `--all` alone.
     const BUSY: Option<fn(&mut Self::Reply) -> usize> = None;
 
@@ -64,11 +67,6 @@ pub trait View: ToSchema + Sized + 'static {
     /// Its rows and columns.
     fn table(_: &Self::Reply) -> Table {
         Table::new(&[])
-    }
-
-    /// The revision of the configuration that it is: its entity tag, which `If-Match` takes.
-    fn revision(_: &Self::Reply) -> Option<u64> {
-        None
     }
 
     /// Takes a slice of the answer in. True if there is more: the filter then asks for what comes

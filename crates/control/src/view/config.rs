@@ -116,10 +116,7 @@ pub struct ConfigStatus {
 impl View for ConfigStatus {
     view!("config show", "/v1/config", All => Self, "The running configuration");
     const TAG: &'static str = "config";
-
-    fn revision(status: &Self) -> Option<u64> {
-        Some(status.revision)
-    }
+    const REVISION: Option<fn(&Self) -> u64> = Some(|status| status.revision);
 
     fn text(status: &Self, style: Style) -> String {
         let mut head = format!("# revision {}", status.revision);

@@ -37,7 +37,7 @@ pub trait Verb: 'static {
     /// What must be said.
     type Request: Asked;
     /// What is answered.
-    type Reply: Told;
+    type Reply: Told + 'static;
     /// Whether it changes nothing.
     const METHOD: Method;
     /// What whoever asks must be allowed.

@@ -79,6 +79,28 @@ fn every_operation_has_a_name_of_its_own_and_says_what_its_path_takes() {
     }
 }
 
+#[test]
+fn the_document_has_the_revision_that_answers_tell_and_that_changes_may_name() {
+    let document = openapi();
+    let of = |path: &str, method: &str| document["paths"][path][method].clone();
+    let tag = |operation: &Value| operation["responses"]["200"]["headers"]["ETag"].is_object();
+    let condition = |operation: &Value| {
+        let parameters = operation["parameters"].as_array().into_iter().flatten();
+        let headers = parameters.filter(|parameter| parameter["in"] == "header");
+        headers.map(|it| it["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for verb in ["apply", "edit", "confirm", "rollback"] {
+        let operation = of(&format!("/v1/config/{verb}"), "post");
+        assert!(tag(&operation), "{verb}");
+        assert_eq!(condition(&operation), ["If-Match"], "{verb}");
+    }
+    assert!(tag(&of("/v1/config", "get")) && condition(&of("/v1/config", "get")).is_empty());
+    let save = of("/v1/config/save", "post");
+    assert!(!tag(&save) && condition(&save) == ["If-Match"]);
+    assert!(!tag(&of("/v1/ports", "get")));
+    assert_eq!(condition(&of("/v1/events", "get")), ["Last-Event-ID"]);
+}
+
 /// The paths that axum has, as it tells them for debugging; without those of what is nowhere.
 fn served_paths() -> HashSet<String> {
     let told = format!("{:?}", router(channel().0));

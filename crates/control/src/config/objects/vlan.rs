@@ -19,7 +19,12 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
     for (name, port) in ports.iter() {
         let PortKind::Vlan(vlan) = &port.kind else { continue };
         let field = |key: &str| format!("port.{name}.{key}");
-        check_exists(&field("parent"), &vlan.parent, ports, report);
+        if !ports.contains(&vlan.parent) {
+            // It may be called as its parent would be, and is not meant.
+            let mut others = ports.clone();
+            others.remove(name);
+            check_exists(&field("parent"), &vlan.parent, &others, report);
+        }
         if ports.get(&vlan.parent).is_some_and(|parent| !parent.kind.is_trunk()) {
             let message = format!("frames with tags do not come in by {}", vlan.parent);
             report.push(
@@ -98,4 +103,23 @@ fn name_of(vlan: &Vlan) -> Result<PortName, Problem> {
         let problem = Problem::new(format!("port.{name}"), refusal.message.unwrap_or_default());
         problem.expected(PortName::EXPECTED)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Host, Source, edit, parse};
+
+    #[test]
+    fn a_vlan_of_a_port_that_is_missing_is_not_offered_as_its_own_parent() {
+        let file = Source::new("router.toml", "[port.lan]\nkind = \"memory\"\n");
+        let config = parse(&file, &Host::any()).unwrap();
+        let refused = |command: &str| {
+            let command = Source::new("command", command);
+            edit(&config, &command, &Host::any()).unwrap_err().to_string()
+        };
+        let told = refused("vlan add nope 5");
+        assert!(told.contains("there is no port `nope`") && !told.contains("nope.5`?"), "{told}");
+        assert!(told.contains("expected: one of lan\n"), "{told}");
+        assert!(refused("vlan add lann 5").contains("did you mean `lan`?"));
+    }
 }

@@ -20,6 +20,26 @@ error: unknown key `mut`
 }
 
 #[test]
+fn keys_of_a_kind_that_is_wrong_or_missing_are_not_unknown_but_slips_are() {
+    let port = "device = \"veth0\"\nadresses = [\"192.0.2.1/24\"]\n";
+    assert_eq!(
+        messages(&format!("[port.p0]\nkind = \"af_paket\"\n{port}")),
+        ["`af_paket` is not known here", "unknown key `adresses`"]
+    );
+    assert_eq!(
+        messages(&format!("[port.p0]\n{port}")),
+        ["`kind` is missing", "unknown key `adresses`"]
+    );
+    // Of a kind that is known, what others have is unknown as before.
+    assert_eq!(
+        messages("[port.p0]\nkind = \"memory\"\ndevice = \"veth0\"\n"),
+        ["unknown key `device`"]
+    );
+    let qos = "[port.p0]\nkind = \"memory\"\n[port.p0.qos]\nkind = \"fq_codl\"\ntarget = \"5ms\"\n";
+    assert_eq!(messages(qos), ["`fq_codl` is not known here"]);
+}
+
+#[test]
 fn every_fault_is_told_at_once_in_the_order_of_the_file() {
     let text = r#"
 [port.p0]

@@ -94,7 +94,7 @@ macro_rules! kinds {
         /// `kind` and the fields that go with it.
         impl Value for PortKind {
             fn read(table: &mut TableReader<'_>, key: &'static str, _: bool) -> Option<Self> {
-                match table.required(key)? {
+                match table.deciding(key)? {
                     $( KindName::$kind => kinds!(@read table $kind $($fields)?), )+
                 }
             }

@@ -9,6 +9,7 @@ use sched::{ClassId, Classes, Filter, Shape};
 use toml::de::DeTable;
 
 use super::filter as filter_fields;
+use super::units::Kind;
 use super::{LINK_HEADER_BYTES, Qos, described, read, write};
 use crate::config::field::Field;
 use crate::config::listed::{missing as missing_row, row_mut};
@@ -68,8 +69,8 @@ pub(in crate::config::objects) const IMPORT: Command = Command::with(
 fn pairs(words: &mut Words<'_>, toml: &mut Vec<(String, String)>) -> Result<(), Problem> {
     while !words.is_empty() {
         if words.take("leaf") {
-            let kind: String = words.next("a discipline")?;
-            let mut inner = vec![("kind".to_owned(), quoted(&kind))];
+            let Kind(kind) = words.next("a discipline")?;
+            let mut inner = vec![("kind".to_owned(), quoted(kind))];
             pairs(words, &mut inner)?;
             put(toml, "leaf".to_owned(), inline(&inner));
             return Ok(());
@@ -126,8 +127,8 @@ fn missing(name: &PortName) -> Problem {
 fn set(config: &mut Config, words: &mut Words<'_>) -> Result<(), Problem> {
     let name: PortName = words.next("a port name")?;
     let port = row_mut(&mut config.ports, &name)?;
-    let kind: String = words.next("a discipline")?;
-    let mut toml = vec![("kind".to_owned(), quoted(&kind))];
+    let Kind(kind) = words.next("a discipline")?;
+    let mut toml = vec![("kind".to_owned(), quoted(kind))];
     pairs(words, &mut toml)?;
     let mtu = port.mtu;
     let new = table(&format!("port.{name}.qos"), &toml, |table| Qos::read(table, mtu))?;

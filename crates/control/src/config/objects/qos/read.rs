@@ -16,7 +16,7 @@ const BURST_MS: u64 = 1;
 /// A discipline and all below it. With a `rate`, any discipline that has none of its own stands
 /// under a token bucket.
 pub(super) fn shape(table: &mut TableReader<'_>, frame_bytes: u32) -> Option<Shape> {
-    let Kind(kind) = table.required("kind")?;
+    let Kind(kind) = table.deciding("kind")?;
     let mut shape = Shape::of_kind(kind)?;
     if let Shape::Prio(prio) = &mut shape {
         *prio = PrioShape::of_bands(bands(table, frame_bytes));

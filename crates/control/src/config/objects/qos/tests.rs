@@ -261,6 +261,16 @@ fn tc_lines_are_taken_over() {
 }
 
 #[test]
+fn a_discipline_that_is_missing_or_unknown_is_told_where_it_stands() {
+    let refused = |command: &str| edited(&read("").unwrap(), command).unwrap_err();
+    let missing = refused("qos set p0");
+    assert!(missing.contains("error: a discipline is missing: expected a discipline"), "{missing}");
+    let unknown = refused("qos set p0 fq_codl rate 5mbit");
+    assert!(unknown.contains("error: `fq_codl` is not known here"), "{unknown}");
+    assert!(unknown.contains("\n   |            ^^^^^^^\n"), "{unknown}");
+}
+
+#[test]
 fn a_deleted_root_takes_the_scheduler_away_and_marks_are_refused() {
     let shaped = edited(&read("").unwrap(), "qos import \"tc qdisc add dev p0 root sfq\"").unwrap();
     assert!(scheduler(&shaped).is_some());
