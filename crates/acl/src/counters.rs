@@ -27,8 +27,8 @@ impl RuleCounters {
     /// One packet more of `bytes`.
     #[inline]
     pub fn add(&self, verdict: Verdict, bytes: u32) {
-        let none = self.rules.len() - 1;
-        let number = verdict.number().map_or(none, |number| number as usize).min(none);
+        // The number of none is above all others.
+        let number = (verdict.place() as usize).min(self.rules.len() - 1);
         count(&self.rules[number], bytes);
     }
 
@@ -41,6 +41,12 @@ impl RuleCounters {
     /// Packets and bytes that passed before rules were asked.
     pub fn unasked(&self) -> (u64, u64) {
         read(&self.unasked)
+    }
+
+    /// Packets and bytes of the rule of this number; above all numbers, of packets that no rule
+    /// fitted.
+    pub fn of(&self, number: usize) -> (u64, u64) {
+        read(&self.rules[number.min(self.rules.len() - 1)])
     }
 
     /// Packets and bytes of a rule, by its number; the last ones are those that no rule fitted.

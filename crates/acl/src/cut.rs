@@ -61,6 +61,11 @@ impl Reach {
         1 << self.free.count_ones()
     }
 
+    /// Whether the rule goes to this child.
+    pub(crate) fn has(self, child: usize) -> bool {
+        child as u32 & !self.free == self.value & !self.free
+    }
+
     /// Every child: counts through the free bits by letting the carry run over the others.
     pub(crate) fn children(self) -> impl Iterator<Item = usize> {
         let mut next = Some(0u32);

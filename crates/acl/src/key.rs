@@ -62,34 +62,48 @@ pub struct Fields<A> {
 
 /// An address family, with its packets in `N` cells.
 pub trait Family<const N: usize>: Address {
-    /// The address's cells, the highest bits first.
-    fn cells(self) -> impl Iterator<Item = u32>;
+    /// All cells: those of the addresses, the highest bits first, then the others. Of a wide key
+    /// those that few lists ask for are still to come, in between.
+    fn laid_out(source: Self, destination: Self, others: [u32; OTHERS]) -> [u32; N];
 }
 
 impl Family<CELLS4> for u32 {
     #[inline]
-    fn cells(self) -> impl Iterator<Item = u32> {
-        std::iter::once(self)
+    fn laid_out(source: u32, destination: u32, [a, b, c, d]: [u32; OTHERS]) -> [u32; CELLS4] {
+        [source, destination, a, b, c, d]
     }
 }
 
 impl Family<CELLS6> for u128 {
     #[inline]
-    fn cells(self) -> impl Iterator<Item = u32> {
-        [96, 64, 32, 0].into_iter().map(move |shift| (self >> shift) as u32)
+    fn laid_out(source: u128, destination: u128, others: [u32; OTHERS]) -> [u32; CELLS6] {
+        let ([s0, s1, s2, s3], [d0, d1, d2, d3]) = (words(source), words(destination));
+        let [a, b, c, d] = others;
+        [s0, s1, s2, s3, d0, d1, d2, d3, a, b, c, d]
     }
 }
 
 impl Family<WIDE4> for u32 {
-    fn cells(self) -> impl Iterator<Item = u32> {
-        Family::<CELLS4>::cells(self)
+    fn laid_out(source: u32, destination: u32, others: [u32; OTHERS]) -> [u32; WIDE4] {
+        longer(<u32 as Family<CELLS4>>::laid_out(source, destination, others))
     }
 }
 
 impl Family<WIDE6> for u128 {
-    fn cells(self) -> impl Iterator<Item = u32> {
-        Family::<CELLS6>::cells(self)
+    fn laid_out(source: u128, destination: u128, others: [u32; OTHERS]) -> [u32; WIDE6] {
+        longer(<u128 as Family<CELLS6>>::laid_out(source, destination, others))
     }
+}
+
+#[inline]
+fn words(address: u128) -> [u32; 4] {
+    [96, 64, 32, 0].map(|shift| (address >> shift) as u32)
+}
+
+fn longer<const SHORT: usize, const N: usize>(cells: [u32; SHORT]) -> [u32; N] {
+    let mut all = [0; N];
+    all[..SHORT].copy_from_slice(&cells);
+    all
 }
 
 /// Whether keys of so many cells hold all that may be known of a packet.
@@ -131,32 +145,19 @@ impl<const N: usize> Key<N> {
         }
         let flags = packet.tcp_flags.unwrap_or_default();
         let (high, low) = halves(packet.source_mac);
-        Self(laid_out(
-            packet.source.cells().chain(packet.destination.cells()),
-            [kind_cell(packet.protocol, has, flags), pair(packet.vlan, high), low, last],
-        ))
+        let others = [kind_cell(packet.protocol, has, flags), pair(packet.vlan, high), low, last];
+        Self(A::laid_out(packet.source, packet.destination, others))
     }
 }
 
 /// The cell of what kind of packet it is.
+#[inline]
 pub(crate) fn kind_cell(protocol: u8, has: u32, flags: u8) -> u32 {
     u32::from(protocol) << 24 | has << 16 | u32::from(flags) << 8
 }
 
 /// Cells of neither addresses nor what few lists ask for.
-const OTHERS: usize = 4;
-
-/// All cells: those of the addresses, then the others. Of a wide key those that few lists ask for
-/// are still to come, in between.
-#[inline]
-pub(crate) fn laid_out<const N: usize>(
-    addresses: impl Iterator<Item = u32>,
-    others: [u32; OTHERS],
-) -> [u32; N] {
-    let mut cells = [0; N];
-    cells.iter_mut().zip(addresses.chain(others)).for_each(|(cell, word)| *cell = word);
-    cells
-}
+pub(crate) const OTHERS: usize = 4;
 
 /// Puts the cells that few lists ask for in front of the last ones.
 pub(crate) fn widen<const N: usize>(cells: &mut [u32; N], more: [u32; MORE_CELLS]) {

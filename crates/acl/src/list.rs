@@ -6,25 +6,34 @@
 //!           …
 //!           tree 8    what is left, whatever it costs
 //! ```
-//! Made once and never changed: a new list takes the old one's place. Any thread may ask it.
+//! Made once and never changed: a new list takes the old one's place, and shares what is the same
+//! (`amend`). Any thread may ask it.
 //!
 //! A packet goes down each tree, all packets of a vector one step at a time, so that the lines they
 //! touch come from memory together. A tree whose first rule stands behind the one found already is
 //! left out.
 
-#![allow(unsafe_code)] // Calls the kernel that the machine has the instructions for; acl-bench: a tenth faster.
+#![allow(unsafe_code)] // Calls the kernel that the machine has the instructions for, and reads blocks of its version.
 
+use crate::amend::{Amending, Done, Edit};
 use crate::cut::Wide;
+use crate::ground::{Alive, Ground};
 use crate::key::{CELLS4, CELLS6, Family, WIDE4, WIDE6};
-use crate::record::Record;
+use crate::lean::Lean;
+use crate::record::{Record, Stored};
 use crate::tree::{Entry, MOST, Planter};
 use crate::{AclError, Action, Key, Rule, Verdict};
 use fib::prefetch;
+use std::sync::Arc;
 
 /// Packets that go down a tree together.
 const VECTOR: usize = 256;
 /// Trees that leave rules aside; one more has the rest.
-const TREES: usize = 7;
+pub(crate) const TREES: usize = 7;
+/// Entries that there is always room for in a list that is to be amended.
+const MORE_ENTRIES: usize = 4096;
+/// Records likewise.
+const MORE_RECORDS: usize = 256;
 
 /// A list for IPv4.
 pub type Acl4 = Acl<CELLS4>;
@@ -36,22 +45,34 @@ pub type Wide4 = Acl<WIDE4>;
 pub type Wide6 = Acl<WIDE6>;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Acl<const N: usize> {
+    ground: Either<N>,
+    alive: Alive,
+    version: u64,
     trees: Vec<Tree>,
-    entries: Vec<Entry>,
-    records: Vec<Record<N>>,
     none: Verdict,
     rules: usize,
-    reflects: bool,
+    /// Rules that have answers come back.
+    reflecting: usize,
+    copies: usize,
+    /// Where rules stand that hide others.
+    hiding: Arc<[u64]>,
     has_avx2: bool,
 }
 
+/// What a list stands on: lean records, if they have room for what its rules ask.
+#[derive(Clone, Debug)]
+enum Either<const N: usize> {
+    Lean(Arc<Ground<Lean>>),
+    Full(Arc<Ground<Record<N>>>),
+}
+
 #[derive(Clone, Copy, Debug)]
-struct Tree {
-    root: Entry,
+pub(crate) struct Tree {
+    pub(crate) root: Entry,
     /// That of its earliest rule.
-    first: Verdict,
+    pub(crate) first: Verdict,
 }
 
 /// What a compiled list looks like.
@@ -75,6 +96,24 @@ impl<const N: usize> Acl<N> {
         otherwise: Action,
         most: usize,
     ) -> Result<Self, AclError> {
+        Self::made(rules, otherwise, most, false)
+    }
+
+    /// The same with room for versions that are made of it.
+    pub fn lasting<A: Family<N>>(
+        rules: &[(u32, Rule<A>)],
+        otherwise: Action,
+        most: usize,
+    ) -> Result<Self, AclError> {
+        Self::made(rules, otherwise, most, true)
+    }
+
+    fn made<A: Family<N>>(
+        rules: &[(u32, Rule<A>)],
+        otherwise: Action,
+        most: usize,
+        is_lasting: bool,
+    ) -> Result<Self, AclError> {
         if rules.len() > MOST {
             return Err(AclError::TooMany { count: rules.len(), most: MOST });
         }
@@ -95,18 +134,72 @@ impl<const N: usize> Acl<N> {
             trees.push(Tree { root, first: made[first as usize].verdict() });
             left = aside;
         }
-        let Planter { mut entries, mut records, .. } = planter;
-        entries.shrink_to_fit();
-        records.shrink_to_fit();
+        let Planter { entries, records, hiding, .. } = planter;
+        let copies = records.len();
+        let lean = || records.iter().map(Lean::of).collect::<Option<Vec<_>>>();
+        let ground = match (N == CELLS4).then(lean).flatten() {
+            Some(lean) => Either::Lean(ground(entries, lean, most, is_lasting)),
+            None => Either::Full(ground(entries, records, most, is_lasting)),
+        };
+        let mut hiding: Vec<u64> = hiding.iter().map(|rule| rule.stands()).collect();
+        hiding.sort_unstable();
+        hiding.dedup();
+        let reflects = |(_, rule): &&(u32, Rule<A>)| rule.action == Action::Reflect;
         Ok(Self {
+            ground,
+            alive: Alive::default(),
+            version: 0,
             trees,
-            entries,
-            records,
             none: Verdict::none(otherwise),
             rules: rules.len(),
-            reflects: rules.iter().any(|(_, rule)| rule.action == Action::Reflect),
+            reflecting: rules.iter().filter(reflects).count(),
+            copies,
+            hiding: hiding.into(),
             has_avx2: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2"),
         })
+    }
+
+    /// Its next version, which shares with it what is the same, and takes as long to make as there
+    /// are edits, not rules. Of each rule that goes, or comes, the list says what it said when it
+    /// came, or shall say. None where the list had better be made anew: there is no room for more,
+    /// or another version was made of this one, or a rule goes that hid others.
+    pub fn amended<A: Family<N>>(&self, edits: &[Edit<A>]) -> Option<Self> {
+        if edits.is_empty() {
+            return Some(self.clone());
+        }
+        let (mut trees, mut rules, mut reflecting) =
+            (self.trees.clone(), self.rules, self.reflecting);
+        for edit in edits {
+            let (Edit::Put(rule, _) | Edit::Take(rule, _)) = edit;
+            let reflects = usize::from(rule.action == Action::Reflect);
+            (rules, reflecting) = match edit {
+                Edit::Put(..) => (rules + 1, reflecting + reflects),
+                Edit::Take(..) => (rules.checked_sub(1)?, reflecting.checked_sub(reflects)?),
+            };
+        }
+        let done = match &self.ground {
+            Either::Lean(ground) => self.edit(ground, &mut trees, edits)?,
+            Either::Full(ground) => self.edit(ground, &mut trees, edits)?,
+        };
+        let copies = self.copies.saturating_add_signed(done.more);
+        let hiding = match &done.hiding[..] {
+            [] => Arc::clone(&self.hiding),
+            more => self.hiding.iter().chain(more).copied().collect(),
+        };
+        let (version, ground, alive) = (self.version + 1, self.ground.clone(), Alive::default());
+        let (none, has_avx2) = (self.none, self.has_avx2);
+        Some(Self { ground, alive, version, trees, none, rules, reflecting, copies, hiding, has_avx2 })
+    }
+
+    fn edit<A: Family<N>, S: Stored<N>>(
+        &self,
+        ground: &Ground<S>,
+        trees: &mut Vec<Tree>,
+        edits: &[Edit<A>],
+    ) -> Option<Done> {
+        let mut amending = Amending::new(ground, self.version)?;
+        amending.edit(trees, edits, &self.hiding)?;
+        Some(amending.done(self.version + 1, &self.alive))
     }
 
     /// What it looks like.
@@ -114,14 +207,17 @@ impl<const N: usize> Acl<N> {
         Shape {
             rules: self.rules,
             trees: self.trees.len(),
-            copies: self.records.len(),
-            bytes: size_of_val(&self.entries[..]) + size_of_val(&self.records[..]),
+            copies: self.copies,
+            bytes: match &self.ground {
+                Either::Lean(ground) => ground.bytes(),
+                Either::Full(ground) => ground.bytes(),
+            },
         }
     }
 
     /// Whether a rule has answers come back.
     pub fn reflects(&self) -> bool {
-        self.reflects
+        self.reflecting > 0
     }
 
     /// Writes what becomes of each packet; the shorter of the two decides how many.
@@ -130,74 +226,115 @@ impl<const N: usize> Acl<N> {
             let count = keys.len().min(verdicts.len());
             let (keys, verdicts) = (&keys[..count], &mut verdicts[..count]);
             verdicts.fill(self.none);
-            for tree in &self.trees {
-                if self.has_avx2 {
-                    // SAFETY: the machine has the instructions.
-                    unsafe { self.descend_avx2(tree, keys, verdicts) }
-                } else {
-                    self.descend(tree, keys, verdicts);
-                }
+            match &self.ground {
+                Either::Lean(ground) => self.ask(ground, keys, verdicts),
+                Either::Full(ground) => self.ask(ground, keys, verdicts),
             }
         }
     }
 
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn descend_avx2(&self, tree: &Tree, keys: &[Key<N>], verdicts: &mut [Verdict]) {
-        self.descend(tree, keys, verdicts);
+    fn ask<S: Stored<N>>(&self, ground: &Ground<S>, keys: &[Key<N>], verdicts: &mut [Verdict]) {
+        for tree in &self.trees {
+            if self.has_avx2 {
+                // SAFETY: the machine has the instructions, and the tree is of a version on it.
+                unsafe { descend_avx2(ground, tree, keys, verdicts) }
+            } else {
+                // SAFETY: the tree is of a version on it.
+                unsafe { descend(ground, tree, keys, verdicts) }
+            }
+        }
     }
+}
 
-    /// Goes down one tree with at most [`VECTOR`] packets, those for which it may have an earlier
-    /// rule.
-    ///
-    /// Lists of places are made without branches: what a packet meets next cannot be predicted.
-    #[inline(always)]
-    fn descend(&self, tree: &Tree, keys: &[Key<N>], verdicts: &mut [Verdict]) {
-        let (mut at, mut next) = ([tree.root; VECTOR], [0u32; VECTOR]);
-        let (mut at_cuts, mut at_leaves) = ([0u8; VECTOR], [0u8; VECTOR]);
-        let (mut cuts, mut leaves) = (0, 0);
-        for (place, verdict) in verdicts.iter().enumerate() {
-            at_cuts[cuts % VECTOR] = place as u8;
-            cuts += usize::from(*verdict > tree.first);
+/// As many bytes as the list may take, with room for versions if it is to last.
+fn ground<S: Copy>(
+    entries: Vec<Entry>,
+    records: Vec<S>,
+    most: usize,
+    is_lasting: bool,
+) -> Arc<Ground<S>> {
+    let used = size_of_val(&entries[..]) + size_of_val(&records[..]);
+    let room = if is_lasting { most.saturating_sub(used) / 2 } else { 0 };
+    let more_entries = (entries.len() + MORE_ENTRIES).min(room / size_of::<Entry>());
+    let more_records = (records.len() / 8 + MORE_RECORDS).min(room / size_of::<S>());
+    Arc::new(Ground::new((entries, more_entries), (records, more_records)))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+unsafe fn descend_avx2<S: Stored<N>, const N: usize>(
+    ground: &Ground<S>,
+    tree: &Tree,
+    keys: &[Key<N>],
+    verdicts: &mut [Verdict],
+) {
+    // SAFETY: the caller's.
+    unsafe { descend(ground, tree, keys, verdicts) }
+}
+
+/// Goes down one tree with at most [`VECTOR`] packets, those for which it may have an earlier
+/// rule.
+///
+/// Lists of places are made without branches: what a packet meets next cannot be predicted.
+///
+/// # Safety
+/// The tree is of a version that stands on `ground`, and is there.
+#[inline(always)]
+unsafe fn descend<S: Stored<N>, const N: usize>(
+    ground: &Ground<S>,
+    tree: &Tree,
+    keys: &[Key<N>],
+    verdicts: &mut [Verdict],
+) {
+    let (entries, records) = (&ground.entries, &ground.records);
+    let (mut at, mut next) = ([tree.root; VECTOR], [0u32; VECTOR]);
+    let (mut at_cuts, mut at_leaves) = ([0u8; VECTOR], [0u8; VECTOR]);
+    let (mut cuts, mut leaves) = (0, 0);
+    for (place, verdict) in verdicts.iter().enumerate() {
+        at_cuts[cuts % VECTOR] = place as u8;
+        cuts += usize::from(*verdict > tree.first);
+    }
+    if tree.root.is_cut() {
+        // All stand at the root: its cut is in registers.
+        for &place in &at_cuts[..cuts] {
+            let place = usize::from(place);
+            next[place] = tree.root.next(&keys[place]);
+            prefetch(entries.as_ptr(), next[place] as usize);
         }
-        if tree.root.is_cut() {
-            // All stand at the root: its cut is in registers.
-            for &place in &at_cuts[..cuts] {
-                let place = usize::from(place);
-                next[place] = tree.root.next(&keys[place]);
-                prefetch(self.entries.as_ptr(), next[place] as usize);
-            }
-        } else {
-            (at_leaves, leaves) = (at_cuts, std::mem::take(&mut cuts));
+    } else {
+        (at_leaves, leaves) = (at_cuts, std::mem::take(&mut cuts));
+    }
+    while cuts > 0 {
+        for index in 0..std::mem::take(&mut cuts) {
+            let place = at_cuts[index];
+            // SAFETY: the version has it: it is a child of one of its cuts.
+            let entry = unsafe { *entries.at(next[usize::from(place)] as usize) };
+            at[usize::from(place)] = entry;
+            prefetch(records.as_ptr(), entry.first_record());
+            at_cuts[cuts % VECTOR] = place;
+            at_leaves[leaves % VECTOR] = place;
+            cuts += usize::from(entry.is_cut());
+            leaves += usize::from(entry.has_records());
         }
-        while cuts > 0 {
-            for index in 0..std::mem::take(&mut cuts) {
-                let place = at_cuts[index];
-                let entry = self.entries[next[usize::from(place)] as usize];
-                at[usize::from(place)] = entry;
-                prefetch(self.records.as_ptr(), entry.first_record());
-                at_cuts[cuts % VECTOR] = place;
-                at_leaves[leaves % VECTOR] = place;
-                cuts += usize::from(entry.is_cut());
-                leaves += usize::from(entry.has_records());
-            }
-            for &place in &at_cuts[..cuts] {
-                let place = usize::from(place);
-                next[place] = at[place].next(&keys[place]);
-                prefetch(self.entries.as_ptr(), next[place] as usize);
-            }
+        for &place in &at_cuts[..cuts] {
+            let place = usize::from(place);
+            next[place] = at[place].next(&keys[place]);
+            prefetch(entries.as_ptr(), next[place] as usize);
         }
-        while leaves > 0 {
-            for index in 0..std::mem::take(&mut leaves) {
-                let place = at_leaves[index];
-                let (entry, verdict) =
-                    (&mut at[usize::from(place)], &mut verdicts[usize::from(place)]);
-                let record = &self.records[entry.first_record()];
-                let hit = record.matches(&keys[usize::from(place)]) & (record.verdict() < *verdict);
-                *verdict = if hit { record.verdict() } else { *verdict };
-                *entry = entry.without_first();
-                at_leaves[leaves % VECTOR] = place;
-                leaves += usize::from(!hit & entry.has_records());
-            }
+    }
+    while leaves > 0 {
+        for index in 0..std::mem::take(&mut leaves) {
+            let place = at_leaves[index];
+            let (entry, verdict) =
+                (&mut at[usize::from(place)], &mut verdicts[usize::from(place)]);
+            // SAFETY: the version has it: it is of one of its leaves.
+            let record = unsafe { records.at(entry.first_record()) };
+            // Those behind the first one that stands too late stand later still.
+            let is_earlier = record.verdict() < *verdict;
+            let hit = record.matches(&keys[usize::from(place)]) & is_earlier;
+            *verdict = if hit { record.verdict() } else { *verdict };
+            *entry = entry.without_first();
+            at_leaves[leaves % VECTOR] = place;
+            leaves += usize::from(!hit & is_earlier & entry.has_records());
         }
     }
 }

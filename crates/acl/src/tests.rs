@@ -1,9 +1,13 @@
 //! Every list is held to the plain one: the first rule of the list that matches.
 
+use crate::lean::Lean;
+use crate::record::{Record, Stored};
 use crate::synthetic::{self, Flavour, Made, Numbers};
 use crate::*;
 use fib::Prefix;
 use proptest::prelude::*;
+
+mod amended;
 
 const ROOM: usize = 64 << 20;
 
@@ -75,6 +79,11 @@ fn rule<A: Made>() -> impl Strategy<Value = Rule<A>> {
                 action,
             },
         )
+}
+
+/// One that asks for neither VLAN nor station.
+fn lean<A: Made>() -> impl Strategy<Value = Rule<A>> {
+    rule().prop_map(|rule| Rule { vlan: None, source_mac: None, ..rule })
 }
 
 fn packet<A: Made>() -> impl Strategy<Value = Fields<A>> {
@@ -156,6 +165,22 @@ proptest! {
         packets in prop::collection::vec(packet(), 1..few(300, 12)),
     ) {
         agree::<_, CELLS4>(&numbered(rules), ROOM, &packets);
+    }
+
+    #[test]
+    fn lean_rules_match_as_the_naive_list(
+        rules in prop::collection::vec(lean::<u32>(), 0..few(200, 12)),
+        packets in prop::collection::vec(packet(), 1..few(300, 12)),
+    ) {
+        agree::<_, CELLS4>(&numbered(rules), ROOM, &packets);
+    }
+
+    #[test]
+    fn a_lean_rule_is_the_rule_that_it_is_made_of(rule in rule::<u32>()) {
+        let record = Record::<CELLS4>::new(&rule, Verdict::new(5, rule.action));
+        let is_lean = rule.vlan.is_none() && rule.source_mac.is_none();
+        let back = Lean::of(&record).map(|lean| lean.record());
+        prop_assert_eq!(back, is_lean.then_some(record));
     }
 
     #[test]

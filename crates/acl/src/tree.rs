@@ -7,34 +7,62 @@
 //!
 //!  entry    63     56 55  48 47   40 39  32 31                0
 //!          ┌─────────┬──────┬───────┬──────┬──────────────────┐
-//!          │    1    │ bits │ shift │ cell │ first child      │
+//!          │ 1, or 3 │ bits │ shift │ cell │ first child      │   3: wide rules are in other trees
 //!          │    0    │ how many records     │ first record     │
 //!          └─────────┴──────────────────────┴──────────────────┘
 //! ```
 //! A step touches one line of entries, a leaf one line of records for each rule of IPv4 that is
 //! compared, two of IPv6.
 
-use crate::Key;
+use crate::arena::Block;
 use crate::cut::{Cut, WIDE, Wide, choose};
 use crate::record::Record;
+use crate::{Key, Verdict};
 use std::collections::HashMap;
 
 /// A place in a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Entry(u64);
 
 /// Records that one leaf can have.
 pub(crate) const MOST: usize = (1 << 24) - 1;
 
+/// A cut that leaves wide rules aside.
+const ASIDE: u64 = 1 << 57;
+
 impl Entry {
-    fn cut(cut: Cut, first: u32) -> Self {
+    fn cut(cut: Cut, wide: Wide, first: u32) -> Self {
         let Cut { cell, shift, bits } = cut;
         let [cell, shift, bits] = [cell, shift, bits].map(u64::from);
-        Self(1 << 56 | bits << 48 | shift << 40 | cell << 32 | u64::from(first))
+        let aside = if wide == Wide::Aside { ASIDE } else { 0 };
+        Self(1 << 56 | aside | bits << 48 | shift << 40 | cell << 32 | u64::from(first))
     }
 
-    fn leaf(first: u32, count: u32) -> Self {
+    pub(crate) fn leaf(first: u32, count: u32) -> Self {
         Self(u64::from(count) << 32 | u64::from(first))
+    }
+
+    /// What it divides by, and whether it leaves wide rules aside; none of a leaf.
+    pub(crate) fn divides(self) -> Option<(Cut, Wide)> {
+        let wide = if self.0 & ASIDE == 0 { Wide::Repeated } else { Wide::Aside };
+        self.is_cut().then(|| (self.as_cut(), wide))
+    }
+
+    /// The cut with its children, or the leaf with its records, from here on.
+    pub(crate) fn moved_to(self, first: u32) -> Self {
+        Self(self.0 & !u64::from(u32::MAX) | u64::from(first))
+    }
+
+    /// Children of a cut, or records of a leaf: the first, and how many.
+    pub(crate) fn block(self) -> Block {
+        let count = if self.is_cut() { 1 << self.as_cut().bits } else { (self.0 >> 32) as u32 };
+        (self.0 as u32, count)
+    }
+
+    #[inline(always)]
+    fn as_cut(self) -> Cut {
+        let byte = |shift| (self.0 >> shift) as u8;
+        Cut { cell: byte(32), shift: byte(40), bits: byte(48) }
     }
 
     #[inline(always)]
@@ -45,9 +73,7 @@ impl Entry {
     /// Where a packet goes on from a cut.
     #[inline(always)]
     pub(crate) fn next<const N: usize>(self, key: &Key<N>) -> u32 {
-        let byte = |shift| (self.0 >> shift) as u8;
-        let cut = Cut { cell: byte(32), shift: byte(40), bits: byte(48) };
-        self.0 as u32 + cut.child(key)
+        self.0 as u32 + self.as_cut().child(key)
     }
 
     /// A leaf's first record.
@@ -86,14 +112,16 @@ pub(crate) struct Planter<'r, const N: usize> {
     most: usize,
     wide: Wide,
     aside: Vec<u32>,
+    /// Rules that have hidden others behind them somewhere.
+    pub(crate) hiding: Vec<Verdict>,
 }
 
 impl<'r, const N: usize> Planter<'r, N> {
     /// For trees of `rules` that take `most` bytes together, or what one leaf of all rules does.
     pub(crate) fn new(rules: &'r [Record<N>], most: usize) -> Self {
         let (entries, records, aside) = (Vec::new(), Vec::new(), Vec::new());
-        let due = size_of_val(rules);
-        Self { rules, entries, records, due, most, wide: Wide::Aside, aside }
+        let (due, hiding) = (size_of_val(rules), Vec::new());
+        Self { rules, entries, records, due, most, wide: Wide::Aside, aside, hiding }
     }
 
     /// Plants a tree of `rules`, earliest first; returns its root, and the rules that were left
@@ -106,12 +134,21 @@ impl<'r, const N: usize> Planter<'r, N> {
         (root, aside)
     }
 
+    /// The entry of all rules, none left aside, where the bits of `known` are told apart already.
+    pub(crate) fn plant_all(&mut self, known: [u32; N]) -> Entry {
+        self.wide = Wide::Repeated;
+        self.grow((0..self.rules.len() as u32).collect(), known)
+    }
+
     /// The entry of `rules`, where the bits of `known` are told apart already.
     fn grow(&mut self, mut rules: Vec<u32>, known: [u32; N]) -> Entry {
         // None behind one that takes all is ever met.
         let last = rules.iter().position(|&rule| self.rule(rule).takes_all(&known));
         let met = last.map_or(rules.len(), |last| last + 1);
         self.due -= (rules.len() - met) * size_of::<Record<N>>();
+        if met < rules.len() {
+            self.hiding.push(self.rule(rules[met - 1]).verdict());
+        }
         rules.truncate(met);
         let wide = if met < MANY { Wide::Repeated } else { self.wide };
         let cut = if met <= LEAF { None } else { choose(self.rules, &rules, wide) };
@@ -126,7 +163,7 @@ impl<'r, const N: usize> Planter<'r, N> {
         self.aside.extend(aside);
         let mut inside = known;
         inside[usize::from(cut.cell)] |= cut.mask();
-        self.branch(cut, children, inside)
+        self.branch(cut, wide, children, inside)
     }
 
     fn rule(&self, number: u32) -> &'r Record<N> {
@@ -148,7 +185,13 @@ impl<'r, const N: usize> Planter<'r, N> {
     }
 
     /// The entry of a cut; children with the same rules are one.
-    fn branch(&mut self, cut: Cut, children: Vec<Vec<u32>>, inside: [u32; N]) -> Entry {
+    fn branch(
+        &mut self,
+        cut: Cut,
+        wide: Wide,
+        children: Vec<Vec<u32>>,
+        inside: [u32; N],
+    ) -> Entry {
         let first = self.entries.len();
         self.entries.resize(first + children.len(), Entry::default());
         let mut grown: HashMap<Vec<u32>, Entry> = HashMap::new();
@@ -166,7 +209,7 @@ impl<'r, const N: usize> Planter<'r, N> {
             };
             self.entries[place] = entry;
         }
-        Entry::cut(cut, first as u32)
+        Entry::cut(cut, wide, first as u32)
     }
 
     fn leaf(&mut self, rules: &[u32]) -> Entry {
