@@ -109,7 +109,8 @@ impl<'g, S: Stored<N>, const N: usize> Amending<'g, S, N> {
         while let Some(edit) = edits.next() {
             let step = match (edit, edits.peek()) {
                 (Edit::Take(old, was), Some(Edit::Put(new, is)))
-                    if was.stands() == is.stands() && *old == (Rule { action: old.action, ..*new }) =>
+                    if was.stands() == is.stands()
+                        && *old == (Rule { action: old.action, ..*new }) =>
                 {
                     edits.next();
                     Step::Turn(Record::new(old, *was), *is)

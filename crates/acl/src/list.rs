@@ -188,7 +188,18 @@ impl<const N: usize> Acl<N> {
         };
         let (version, ground, alive) = (self.version + 1, self.ground.clone(), Alive::default());
         let (none, has_avx2) = (self.none, self.has_avx2);
-        Some(Self { ground, alive, version, trees, none, rules, reflecting, copies, hiding, has_avx2 })
+        Some(Self {
+            ground,
+            alive,
+            version,
+            trees,
+            none,
+            rules,
+            reflecting,
+            copies,
+            hiding,
+            has_avx2,
+        })
     }
 
     fn edit<A: Family<N>, S: Stored<N>>(
@@ -324,8 +335,7 @@ unsafe fn descend<S: Stored<N>, const N: usize>(
     while leaves > 0 {
         for index in 0..std::mem::take(&mut leaves) {
             let place = at_leaves[index];
-            let (entry, verdict) =
-                (&mut at[usize::from(place)], &mut verdicts[usize::from(place)]);
+            let (entry, verdict) = (&mut at[usize::from(place)], &mut verdicts[usize::from(place)]);
             // SAFETY: the version has it: it is of one of its leaves.
             let record = unsafe { records.at(entry.first_record()) };
             // Those behind the first one that stands too late stand later still.

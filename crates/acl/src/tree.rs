@@ -185,13 +185,7 @@ impl<'r, const N: usize> Planter<'r, N> {
     }
 
     /// The entry of a cut; children with the same rules are one.
-    fn branch(
-        &mut self,
-        cut: Cut,
-        wide: Wide,
-        children: Vec<Vec<u32>>,
-        inside: [u32; N],
-    ) -> Entry {
+    fn branch(&mut self, cut: Cut, wide: Wide, children: Vec<Vec<u32>>, inside: [u32; N]) -> Entry {
         let first = self.entries.len();
         self.entries.resize(first + children.len(), Entry::default());
         let mut grown: HashMap<Vec<u32>, Entry> = HashMap::new();

@@ -103,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_rule_between_two_others_has_a_number_of_its_own() {
-        let between = Verdict::standing(Verdict::new(3, Action::Deny).stands() + 1, 900, Action::Deny);
+        let between =
+            Verdict::standing(Verdict::new(3, Action::Deny).stands() + 1, 900, Action::Deny);
         assert!(Verdict::new(3, Action::Reflect) < between);
         assert!(between < Verdict::new(4, Action::Deny));
         assert_eq!(between.number(), Some(900));
