@@ -24,8 +24,8 @@ pub struct AccessList {
     pub ip6: Acl6,
     /// All rules, where some ask for what few do: the others are empty then.
     pub wide: Option<Box<WideList>>,
-    /// One set a worker.
-    pub counters: Box<[RuleCounters]>,
+    /// One set a worker; a list that is amended goes on counting there.
+    pub counters: Arc<[RuleCounters]>,
 }
 
 impl AccessList {

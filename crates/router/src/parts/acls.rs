@@ -1,15 +1,14 @@
-//! Access lists: made from their rules when those change, as a whole, and shared with the ports
-//! that name them.
+//! Access lists: made from their rules, amended when a few of these change, and shared with the
+//! ports that name them.
 
+mod made;
 mod ways;
 
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
 use crate::part::{Makes, Part, Work};
 use crate::parts::nat::seed;
-use acl::{
-    Acl, AclError, Action, Family, Icmp, More, Pieces, Ports, RuleCounters, TcpFlags, Verdict,
-};
+use acl::{AclError, Places, Verdict};
 use conntrack::Table;
 use control::config::Delta;
 use control::config::objects::acl::{self as config, AclName};
@@ -17,17 +16,14 @@ use control::config::objects::port::{Port, PortName};
 use control::config::objects::port_filters::Filters;
 use control::engine::ApplyError;
 use control::view;
-use fib::{Address, Prefix};
-use nodes::filter::{Access, AccessList, AclInput, AclOutput, Reflecting, WideList};
+use made::{New, Was, anew};
+use nodes::filter::{Access, AccessList, AclInput, AclOutput, Reflecting};
 use nodes::ip::{Policy, PolicyWay};
 use nodes::tables::Interface;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use ways::Leading;
-
-/// What a list may take for each family: fifty thousand rules take a tenth.
-const MOST_BYTES: usize = 256 << 20;
 
 /// All lists.
 #[derive(Default)]
@@ -49,12 +45,23 @@ pub(crate) struct AccessLists {
 struct Made {
     config: config::Acl,
     list: Arc<AccessList>,
-    /// Of each rule: where it leads, if anywhere.
+    /// Of each rule, its number there.
+    places: Arc<Places>,
+    /// Where each rule leads, by its number; of none where no rule leads anywhere.
     ways: Arc<[Option<Arc<PolicyWay>>]>,
-    /// What its rules, and then the default, decided in the lists before it.
-    carried: Arc<Counts>,
-    /// Answers that passed the lists before it unasked.
-    carried_answers: (u64, u64),
+    /// What was decided in the lists before it.
+    carried: Arc<Carried>,
+}
+
+/// What the lists before one decided, in packets and bytes.
+#[derive(Default)]
+struct Carried {
+    /// Of each rule, by its number.
+    rules: Counts,
+    /// Of what no rule fitted.
+    others: (u64, u64),
+    /// Of answers that passed unasked.
+    answers: (u64, u64),
 }
 
 /// Packets and bytes of each rule, and at last of what none fitted.
@@ -64,73 +71,51 @@ type Counts = Vec<(u64, u64)>;
 struct Compiled {
     name: AclName,
     config: config::Acl,
-    /// And which rule of its last version each rule was.
-    made: Result<(AccessList, Was), AclError>,
+    /// The list that it is to replace.
+    of: Option<Arc<AccessList>>,
+    made: Result<New, AclError>,
 }
 
-/// Of each rule of a list, which one it was in the list before.
-type Was = Vec<Option<usize>>;
-
 impl Made {
-    /// What was decided so far.
+    /// What was decided so far: of each rule, in their order, and of what none fitted.
     fn counts(&self) -> Counts {
-        let mut counts = Counts::clone(&self.carried);
-        for worker in &self.list.counters {
-            for (sum, (packets, bytes)) in counts.iter_mut().zip(worker.read()) {
-                *sum = (sum.0 + packets, sum.1 + bytes);
-            }
-        }
+        let sum = |carried: (u64, u64), number: usize| {
+            let workers = self.list.counters.iter().map(|worker| worker.of(number));
+            workers.fold(carried, |sum, it| (sum.0 + it.0, sum.1 + it.1))
+        };
+        let carried = |number| self.carried.rules.get(number).copied().unwrap_or_default();
+        let mut counts: Counts =
+            self.places.numbers().map(|number| sum(carried(number), number)).collect();
+        counts.push(sum(self.carried.others, usize::MAX));
         counts
     }
 
     /// Answers that passed unasked so far: packets and bytes.
     fn answers(&self) -> (u64, u64) {
         let workers = self.list.counters.iter().map(|worker| worker.unasked());
-        workers.fold(self.carried_answers, |sum, it| (sum.0 + it.0, sum.1 + it.1))
+        workers.fold(self.carried.answers, |sum, it| (sum.0 + it.0, sum.1 + it.1))
     }
 
-    /// What the rules of its next version, in their order, take over: what equal ones have decided.
-    fn handed_to(&self, next: &config::Acl, was: &Was) -> Counts {
-        let counts = self.counts();
+    /// What the rules of its next version, made anew, take over: what equal ones have decided.
+    fn handed_to(&self, next: &config::Acl, was: &Was) -> Carried {
+        let mut counts = self.counts();
+        let others = counts.pop().unwrap_or_default();
         let of = |was: &Option<usize>| was.and_then(|was| counts.get(was).copied());
-        let mut handed: Counts = was.iter().map(|was| of(was).unwrap_or_default()).collect();
-        let others = counts.last().copied().unwrap_or_default();
+        let rules = was.iter().map(|was| of(was).unwrap_or_default()).collect();
         let same = next.default == self.config.default;
-        handed.push(if same { others } else { (0, 0) });
-        handed
+        Carried { rules, others: if same { others } else { (0, 0) }, answers: self.answers() }
     }
 }
 
-/// Which rule of the old list each of the new one was: those that are equal, in their order. Most
-/// changes are of a rule or two: what both lists begin and end with is not looked up.
-fn places(old: &[config::Rule], new: &[config::Rule]) -> Was {
-    let alike = |pairs: &mut dyn Iterator<Item = (&config::Rule, &config::Rule)>| {
-        pairs.take_while(|(old, new)| old == new).count()
+/// Makes a list, for so many workers, in the place of another: of that, if few rules change.
+fn compile(name: &AclName, config: &config::Acl, old: Option<&Made>, workers: usize) -> Compiled {
+    let amended = old.and_then(|old| made::amended(&old.config, &old.list, &old.places, config));
+    let made = match amended {
+        Some(amended) => Ok(amended),
+        None => anew(config, old.map(|old| &old.config), workers),
     };
-    let first = alike(&mut old.iter().zip(new));
-    let (old_rest, new_rest) = (&old[first..], &new[first..]);
-    let last = alike(&mut old_rest.iter().rev().zip(new_rest.iter().rev()));
-    let (changed, ends) = (first..old.len() - last, old.len() - last..old.len());
-    let mut known: HashMap<&config::Rule, VecDeque<usize>> = HashMap::new();
-    for place in changed {
-        known.entry(&old[place]).or_default().push_back(place);
-    }
-    let new = &new[first..new.len() - last];
-    let middle = new.iter().map(|rule| known.get_mut(rule)?.pop_front());
-    (0..first).map(Some).chain(middle).chain(ends.map(Some)).collect()
-}
-
-/// Makes a list, for so many workers, in the place of another.
-fn compile(
-    name: &AclName,
-    config: &config::Acl,
-    old: Option<&config::Acl>,
-    workers: usize,
-) -> Compiled {
-    let none: &[config::Rule] = &[];
-    let was = places(old.map_or(none, |old| &old.rules), &config.rules);
-    let made = make(config, workers).map(|list| (list, was));
-    Compiled { name: name.clone(), config: config.clone(), made }
+    let of = old.map(|old| Arc::clone(&old.list));
+    Compiled { name: name.clone(), config: config.clone(), of, made }
 }
 
 impl AccessLists {
@@ -147,16 +132,23 @@ impl AccessLists {
             return Ok(());
         };
         let old = self.lists.get(name);
+        let is_of = |of: &Option<Arc<AccessList>>| match (of, old) {
+            (Some(of), Some(old)) => Arc::ptr_eq(of, &old.list),
+            (of, old) => of.is_none() && old.is_none(),
+        };
         let compiled = prepared
-            .filter(|it| it.name == *name && it.config == *config)
-            .unwrap_or_else(|| compile(name, config, old.map(|old| &old.config), workers));
-        let (list, was) = compiled.made?;
-        let list = Arc::new(list);
-        let none = || vec![(0, 0); config.rules.len() + 1];
-        let carried = Arc::new(old.map_or_else(none, |old| old.handed_to(config, &was)));
-        let carried_answers = old.map_or((0, 0), Made::answers);
+            .filter(|it| it.name == *name && it.config == *config && is_of(&it.of))
+            .unwrap_or_else(|| compile(name, config, old, workers));
+        let New { list, places, was } = compiled.made?;
+        let carried = match (old, &was) {
+            // It goes on counting where that did.
+            (Some(old), None) => Arc::clone(&old.carried),
+            (Some(old), Some(was)) => Arc::new(old.handed_to(config, was)),
+            (None, _) => Arc::default(),
+        };
+        let (list, places) = (Arc::new(list), Arc::new(places));
         let (ways, config) = (ways::ways_of(config), config.clone());
-        self.lists.insert(name.clone(), Made { config, list, ways, carried, carried_answers });
+        self.lists.insert(name.clone(), Made { config, list, places, ways, carried });
         Ok(())
     }
 
@@ -177,8 +169,8 @@ impl AccessLists {
         let (name, made) = self.made_as(access)?;
         let rule = match verdict.number() {
             Some(number) => {
-                let rule = made.config.rules.get(number as usize)?;
-                format!("number {number}, {rule}")
+                let place = made.places.of(number)?;
+                format!("number {place}, {}", made.config.rules.get(place)?)
             }
             None if verdict.is_permitted() => "none fits: permitted by default".to_owned(),
             None => "none fits: denied by default".to_owned(),
@@ -256,7 +248,7 @@ impl Makes<Delta<AclName, config::Acl>> for AccessLists {
     ) -> Option<Work<'a, Self>> {
         let (name, config) = change.outcome();
         let (config, workers) = (config?, core.workers());
-        let old = self.lists.get(name).map(|made| made.config.clone());
+        let old = self.lists.get(name).cloned();
         let lacks_table = config.reflects() && self.table.is_none() && core.reflected.lacks_table();
         let (room, seed) = (core.reflected.room, seed(core));
         Some(Box::new(move || {
@@ -340,104 +332,15 @@ fn show(
     }
 }
 
-fn make(config: &config::Acl, workers: usize) -> Result<AccessList, AclError> {
-    let default = action(config.default);
-    let (ip4, ip6) = (of_family::<u32>(config)?, of_family::<u128>(config)?);
-    // One that asks for what few do has keys of its own; all others cost what they did without.
-    let is_wide = config.rules.iter().any(|rule| more(rule).is_asked());
-    let (narrow4, narrow6) = if is_wide { (&[][..], &[][..]) } else { (&ip4[..], &ip6[..]) };
-    let wide =
-        || Ok::<_, AclError>(WideList { ip4: list(&ip4, default)?, ip6: list(&ip6, default)? });
-    Ok(AccessList {
-        ip4: list(narrow4, default)?,
-        ip6: list(narrow6, default)?,
-        wide: is_wide.then(wide).transpose()?.map(Box::new),
-        counters: (0..workers).map(|_| RuleCounters::new(config.rules.len())).collect(),
-    })
-}
-
-fn list<A: Family<N>, const N: usize>(
-    rules: &[(u32, acl::Rule<A>)],
-    default: Action,
-) -> Result<Acl<N>, AclError> {
-    Acl::new(rules, default, MOST_BYTES)
-}
-
-/// What few rules ask for.
-fn more(rule: &config::Rule) -> More {
-    let pieces = |fragment| match fragment {
-        config::Fragment::None => Pieces::None,
-        config::Fragment::Any => Pieces::Any,
-        config::Fragment::First => Pieces::First,
-        config::Fragment::Later => Pieces::Later,
-    };
-    More {
-        ttl: rule.ttl,
-        dscp: rule.dscp.map(|dscp| dscp.0),
-        pieces: rule.fragment.map(pieces),
-        inner_vlan: rule.inner_vlan,
-        destination_mac: rule.destination_mac.map(|mac| mac.0),
-    }
-}
-
-/// The rules that packets of a family may fit, with their places in the list.
-fn of_family<A: Address>(config: &config::Acl) -> Result<Vec<(u32, acl::Rule<A>)>, AclError> {
-    let mut rules = Vec::with_capacity(config.rules.len());
-    for (number, rule) in (0..).zip(config.rules.iter()) {
-        let (Some(source), Some(destination)) = (prefix(rule.source), prefix(rule.destination))
-        else {
-            continue;
-        };
-        // A next hop takes packets of its own family alone.
-        if rule.via.is_some_and(|via| A::from_ip(via).is_none()) {
-            continue;
-        }
-        let ports = |range: Option<config::PortRange>| {
-            range.map(|range| Ports::new(range.0.first, range.0.last)).transpose()
-        };
-        let made = acl::Rule {
-            source,
-            destination,
-            protocol: rule.protocol.map(|protocol| protocol.0),
-            source_ports: ports(rule.source_port)?,
-            destination_ports: ports(rule.destination_port)?,
-            icmp: rule.icmp_type.map(|kind| Icmp { kind, code: rule.icmp_code }),
-            tcp_flags: rule.tcp_flags.map(|flags| TcpFlags { value: flags.set, mask: flags.of }),
-            vlan: rule.vlan,
-            source_mac: rule.source_mac.map(|mac| mac.0),
-            more: more(rule),
-            action: action(rule.action),
-        };
-        rules.push((number, made));
-    }
-    Ok(rules)
-}
-
-/// What is not said fits all; what is of the other family, none.
-fn prefix<A: Address>(configured: Option<control::config::Prefix>) -> Option<Prefix<A>> {
-    match configured {
-        None => Some(Prefix::all()),
-        Some(prefix) => Prefix::new(A::from_ip(prefix.address())?, prefix.length()).ok(),
-    }
-}
-
-fn action(configured: config::Action) -> Action {
-    match configured {
-        config::Action::Permit | config::Action::Route => Action::Permit,
-        config::Action::Deny => Action::Deny,
-        config::Action::Reflect => Action::Reflect,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use acl::{Fields, Key, Transport, Verdict};
+    use acl::Action;
 
     #[test]
     fn a_port_is_held_to_a_list_that_goes_until_the_change_is_over() {
         let name: AclName = control::config::field::Field::from_text("edge").unwrap();
-        let config = config::Acl { default: config::Action::Deny, rules: Arc::default() };
+        let config = config::Acl { default: config::Action::Deny, rules: config::Rules::default() };
         let mut lists = AccessLists::default();
         lists.set(&name, Some(&config), 1).unwrap();
         let held = lists.of(Some(&name), None);
@@ -448,28 +351,6 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_of_a_new_version_is_known_by_its_place_in_the_old_one() {
-        let rule = |number: u16| config::Rule {
-            vlan: Some(number),
-            ..config::Rule::new(config::Action::Deny)
-        };
-        let list = |numbers: &[u16]| numbers.iter().map(|it| rule(*it)).collect::<Vec<_>>();
-        for (old, new, was) in [
-            (&[][..], &[][..], &[][..]),
-            (&[], &[1], &[None]),
-            (&[1, 2, 3], &[1, 2, 3], &[Some(0), Some(1), Some(2)]),
-            (&[1, 2, 3], &[1, 9, 2, 3], &[Some(0), None, Some(1), Some(2)]),
-            (&[1, 2, 3], &[1, 3], &[Some(0), Some(2)]),
-            (&[1, 2, 3, 4], &[1, 3, 2, 4], &[Some(0), Some(2), Some(1), Some(3)]),
-            (&[1, 1], &[1], &[Some(0)]),
-            (&[1], &[1, 1, 1], &[Some(0), None, None]),
-            (&[1, 2, 1, 5], &[3, 1, 1, 2, 5], &[None, Some(0), Some(2), Some(1), Some(3)]),
-        ] {
-            assert_eq!(places(&list(old), &list(new)), was, "{old:?} to {new:?}");
-        }
-    }
-
-    #[test]
     fn equal_rules_of_a_new_version_go_on_counting() {
         let name: AclName = control::config::field::Field::from_text("edge").unwrap();
         let (permit, deny) = (config::Action::Permit, config::Action::Deny);
@@ -477,8 +358,7 @@ mod tests {
             let protocol = Some(config::Protocol(17));
             config::Rule { protocol, ..config::Rule::new(action) }
         };
-        let acl =
-            |rules: Vec<config::Rule>, default| config::Acl { default, rules: Arc::new(rules) };
+        let acl = |rules: Vec<config::Rule>, default| config::Acl { default, rules: rules.into() };
         let (any, other) = (config::Rule::new(permit), udp(permit));
         let mut lists = AccessLists::default();
         lists.set(&name, Some(&acl(vec![any.clone(), udp(deny), any.clone()], deny)), 2).unwrap();
@@ -494,41 +374,5 @@ mod tests {
         count(&lists, 1, Action::Permit, 5);
         lists.set(&name, Some(&acl(vec![any], permit)), 2).unwrap();
         assert_eq!(counts(&lists), [(2, 15), (0, 0)]);
-    }
-
-    #[test]
-    fn rules_keep_their_places_in_the_lists_of_both_families() {
-        let rule = |prefix: Option<&str>, action| {
-            let source = prefix.map(|text| control::config::field::Field::from_text(text).unwrap());
-            config::Rule { source, ..config::Rule::new(action) }
-        };
-        let (permit, deny) = (config::Action::Permit, config::Action::Deny);
-        let rules = vec![
-            rule(Some("2001:db8::/32"), permit),
-            rule(Some("10.0.0.0/8"), permit),
-            rule(None, deny),
-        ];
-        let config = config::Acl { default: permit, rules: Arc::new(rules) };
-        let list = make(&config, 2).unwrap();
-        let mut verdicts = [Verdict::none(Action::Permit); 2];
-        list.ip4.classify(&[0x0a00_0001, 7].map(|from| Key::new(&from_one(from))), &mut verdicts);
-        assert_eq!(verdicts.map(Verdict::number), [Some(1), Some(2)]);
-        let six = from_one(0x2001_0db8_u128 << 96);
-        list.ip6.classify(&[Key::new(&six)], &mut verdicts[..1]);
-        assert_eq!(verdicts[0].number(), Some(0));
-        assert_eq!(list.counters.len(), 2);
-    }
-
-    /// A packet of UDP from an address to the same.
-    fn from_one<A: Copy>(address: A) -> Fields<A> {
-        Fields {
-            source: address,
-            destination: address,
-            protocol: 17,
-            transport: Transport::Unknown,
-            tcp_flags: None,
-            vlan: 0,
-            source_mac: [2; 6],
-        }
     }
 }

@@ -10,7 +10,7 @@
 //! ```
 
 use super::Config;
-use super::acl::{AclName, Action, Rule};
+use super::acl::{AclName, Action};
 use super::port_allow::Allow;
 use super::port_kind::PortKind;
 use super::port_name::PortName;
@@ -77,8 +77,7 @@ impl Filters {
         for (key, acl) in [("acl_in", acl_in), ("acl_out", acl_out)] {
             if let Some(acl) = acl {
                 check_exists(&field(key), acl, &config.acls, report);
-                let is_way = |rule: &Rule| rule.action == Action::Route;
-                if config.acls.get(acl).is_some_and(|acl| acl.rules.iter().any(is_way)) {
+                if config.acls.get(acl).is_some_and(|acl| acl.rules.routes()) {
                     let message = format!("{acl} has a rule with the action `route`");
                     let problem = Problem::new(field(key), message);
                     report.push(

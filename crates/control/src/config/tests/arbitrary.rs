@@ -369,7 +369,7 @@ fn acls(config: &mut Config, ports: &[u8]) {
             ttl: Some(number),
             ..Rule::new(Action::Deny)
         };
-        let rules = std::sync::Arc::new(vec![tcp, icmp, Rule::new(Action::Reflect)]);
+        let rules = vec![tcp, icmp, Rule::new(Action::Reflect)].into();
         config.acls.insert(acl.clone(), Acl { default: Action::Permit, rules });
         if let Some(port) = config.ports.get_mut(&name(number)) {
             let strict = Some(Reverse::Strict);

@@ -16,8 +16,12 @@ use nodes::tables::Kind;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Of each rule of a list: where it leads, if anywhere; nowhere yet.
+/// Of each rule of a list: where it leads, if anywhere; nowhere yet. None of a list that leads
+/// nowhere.
 pub(super) fn ways_of(config: &Acl) -> Arc<[Option<Arc<PolicyWay>>]> {
+    if !config.rules.routes() {
+        return Arc::default();
+    }
     let way = |rule: &Rule| {
         let or_drop = rule.fallback == Some(Fallback::Drop);
         (rule.action == Action::Route).then(|| Arc::new(PolicyWay::new(or_drop)))

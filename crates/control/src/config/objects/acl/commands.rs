@@ -2,9 +2,7 @@
 //! file for `exec`, take effect together.
 
 use super::Command;
-use std::sync::Arc;
-
-use super::{AclName, Rule};
+use super::{AclName, Rule, Rules};
 use crate::config::Config;
 use crate::config::declare::object;
 use crate::config::field::{Field, Refusal};
@@ -39,7 +37,7 @@ impl Order for Append {
 
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let rules = rules(config, &self.name)?;
-        rules.push(right(&self.name, self.rule)?);
+        rules.insert(rules.len(), right(&self.name, self.rule)?);
         Ok(())
     }
 }
@@ -89,7 +87,7 @@ impl Order for Replace {
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let rules = rules(config, &self.name)?;
         let place = place(&self.name, self.number, rules.len())?;
-        rules[place] = right(&self.name, self.rule)?;
+        rules.replace(place, right(&self.name, self.rule)?);
         Ok(())
     }
 }
@@ -112,8 +110,8 @@ impl Order for Remove {
     fn run(self, config: &mut Config) -> Result<(), Problem> {
         let rules = rules(config, &self.name)?;
         match self.number {
-            Which::All => rules.clear(),
-            Which::One(number) => drop(rules.remove(place(&self.name, number, rules.len())?)),
+            Which::All => *rules = Rules::default(),
+            Which::One(number) => rules.remove(place(&self.name, number, rules.len())?),
         }
         Ok(())
     }
@@ -144,8 +142,8 @@ impl Field for Which {
 }
 
 /// The rules of a list.
-fn rules<'a>(config: &'a mut Config, name: &AclName) -> Result<&'a mut Vec<Rule>, Problem> {
-    Ok(Arc::make_mut(&mut row_mut(&mut config.acls, name)?.rules))
+fn rules<'a>(config: &'a mut Config, name: &AclName) -> Result<&'a mut Rules, Problem> {
+    Ok(&mut row_mut(&mut config.acls, name)?.rules)
 }
 
 /// A rule's place, below `end`.

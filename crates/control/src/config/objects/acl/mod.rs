@@ -11,6 +11,7 @@
 
 mod commands;
 mod rule;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod way;
@@ -28,11 +29,10 @@ use crate::config::row::Row;
 use crate::config::table::Table;
 use crate::config::value::Value;
 use crate::config::write::{Fields, Writer};
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 pub use super::qos::units::{PortRange, Protocol};
 pub use rule::{Fragment, Rule, TcpFlags};
+pub use rules::Rules;
 pub use way::Fallback;
 
 name_field! {
@@ -60,12 +60,12 @@ object! {
         /// What becomes of packets that no rule fits
         pub default: Action as "deny" = Action::Deny,
         /// The rules, the first to be asked first
-        pub rules: Arc<Vec<Rule>> = Arc::default(),
+        pub rules: Rules = Rules::default(),
     }
 }
 
 /// Sections of their own, which the fields of the list say nothing of.
-impl Value for Arc<Vec<Rule>> {
+impl Value for Rules {
     fn read(table: &mut TableReader<'_>, _: &'static str, _: bool) -> Option<Self> {
         let mut rules = Vec::new();
         let mut is_whole = true;
@@ -76,7 +76,7 @@ impl Value for Arc<Vec<Rule>> {
         if !is_whole {
             table.report().lose_row();
         }
-        Some(Self::new(rules))
+        Some(Self::from(rules))
     }
 
     fn write(&self, _: &'static str, fields: Fields, _: Option<Self>) -> Fields {
@@ -106,9 +106,7 @@ impl Row for Acl {
             let rules: Vec<String> = self.rules.iter().map(|rule| rule.fields().inline()).collect();
             format!("[{}]", rules.join(", "))
         } else {
-            let mut sum = DefaultHasher::new();
-            self.rules.hash(&mut sum);
-            format!("{} rules ({:08x})", self.rules.len(), sum.finish() as u32)
+            format!("{} rules ({:08x})", self.rules.len(), self.rules.sum())
         };
         self.write(Fields::new()).raw("rule", told)
     }
@@ -134,7 +132,7 @@ impl Listed for Acl {
 impl Acl {
     /// Whether a rule has answers come back.
     pub fn reflects(&self) -> bool {
-        self.rules.iter().any(|rule| rule.action == Action::Reflect)
+        self.rules.reflects()
     }
 }
 
@@ -154,10 +152,15 @@ impl Object for Acls {
                 let problem = Problem::new(format!("acl.{name}.default"), message);
                 report.push(problem.expected("\"permit\" or \"deny\""));
             }
-            for (index, rule) in acl.rules.iter().enumerate() {
-                let field = format!("acl.{name}.rule[{index}]");
-                rule.check(&field, report);
-                rule.check_way(&field, config, report);
+            let mut before = 0;
+            for piece in acl.rules.pieces() {
+                let rules = if piece.is_sound() { &[][..] } else { piece.rules() };
+                for (index, rule) in (before..).zip(rules) {
+                    let field = format!("acl.{name}.rule[{index}]");
+                    rule.check(&field, report);
+                    rule.check_way(&field, config, report);
+                }
+                before += piece.rules().len();
             }
         }
     }

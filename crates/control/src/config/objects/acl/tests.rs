@@ -101,7 +101,7 @@ fn a_rule_that_reflects_stands_in_a_list_that_a_port_is_held_to() {
 
 #[test]
 fn a_change_of_one_of_many_rules_is_seen() {
-    let list = |action| Acl { default: Action::Deny, rules: Arc::new(vec![Rule::new(action); 9]) };
+    let list = |action| Acl { default: Action::Deny, rules: vec![Rule::new(action); 9].into() };
     let (before, after) = (list(Action::Deny), list(Action::Permit));
     assert_ne!(before.fields().changes(&after.fields()), "");
 }
@@ -111,9 +111,9 @@ fn edited(commands: &str) -> Result<(String, String), String> {
     let before = parse(&Source::new("test", LIST), &host()).unwrap();
     let after = edit(&before, &Source::new("test", commands), &host());
     let after = after.map_err(|problems| problems.to_string())?;
-    let rules = after.acls.iter().next().map(|(_, acl)| Arc::clone(&acl.rules)).unwrap_or_default();
+    let rules = after.acls.iter().next().map(|(_, acl)| acl.rules.clone()).unwrap_or_default();
     let words: Vec<_> = rules.iter().map(|rule| rule.action.word()).collect();
-    Ok((words.join(" "), rules.first().map_or_else(String::new, ToString::to_string)))
+    Ok((words.join(" "), rules.iter().next().map_or_else(String::new, ToString::to_string)))
 }
 
 #[test]

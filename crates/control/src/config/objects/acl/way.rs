@@ -28,6 +28,12 @@ impl Rule {
         asked.into_iter().find_map(|(name, is_asked)| is_asked.then_some(name))
     }
 
+    /// Whether it says, rightly or not, where packets go.
+    pub(super) fn says_way(&self) -> bool {
+        let said = self.vrf.is_some() || self.via.is_some() || self.port.is_some();
+        said || self.fallback.is_some() || self.action == Action::Route
+    }
+
     pub(super) fn check_way(&self, field: &str, config: &Config, report: &mut Report) {
         let mut refuse = |name: &str, message: String, expected: &str| {
             let problem = Problem::new(format!("{field}.{name}"), message);
