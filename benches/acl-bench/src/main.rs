@@ -5,8 +5,9 @@
 //!   a figure is the median over all vectors of 256 packets, each classified alone
 //! ```
 //! Each packet is made for a rule drawn at random, so that no rule stays in a cache by itself; rows
-//! go to `target/bench-acl.json`. `--quick` is a smoke run.
+//! go to `target/bench-acl.json`. `--quick` is a smoke run, `--edits` measures changes of one rule.
 
+mod edits;
 mod reference;
 
 use acl::synthetic::{self, Flavour, Made, Numbers};
@@ -25,15 +26,19 @@ const COUNTS: [usize; 4] = [100, 1_000, 10_000, 50_000];
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::Scalar, Algorithm::Avx2, Algorithm::Avx512];
 
 fn main() -> ExitCode {
-    let quick = std::env::args().any(|argument| argument == "--quick");
-    match measure(if quick { 1 } else { ROUNDS }) {
-        Ok(rows) => {
-            let path = "target/bench-acl.json";
-            match std::fs::write(path, format!("{:#}\n", Value::from(rows))) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => fail(&format!("{path}: {error}")),
-            }
+    let asked = |word: &str| std::env::args().any(|argument| argument == word);
+    let (measured, path) = match asked("--edits") {
+        true => (edits::measure(), "target/bench-acl-edits.json"),
+        false => {
+            let rounds = if asked("--quick") { 1 } else { ROUNDS };
+            (measure(rounds), "target/bench-acl.json")
         }
+    };
+    match measured {
+        Ok(rows) => match std::fs::write(path, format!("{:#}\n", Value::from(rows))) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&format!("{path}: {error}")),
+        },
         Err(reason) => fail(&reason),
     }
 }
