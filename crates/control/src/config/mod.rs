@@ -25,6 +25,7 @@ pub mod key;
 pub mod listed;
 pub mod objects;
 pub mod order;
+mod pieces;
 pub mod prefix;
 pub mod read;
 pub mod reference;
@@ -66,6 +67,9 @@ pub fn parse(source: &Source, host: &Host) -> Result<Config, Problems> {
 /// The same, with what it had better not say.
 pub fn parse_and_warn(source: &Source, host: &Host) -> Result<(Config, Warnings), Problems> {
     let mut report = Report::default();
+    if let Some(config) = pieces::read(&source.text, pieces::LARGE, host) {
+        return Ok((config, report.into_result(source)?));
+    }
     let (mut root, faults) = DeTable::parse_recoverable(&source.text);
     for fault in faults {
         let mut problem = Problem::new("", fault.message().trim_end());

@@ -2,6 +2,7 @@
 //!
 //! A reader learns the known keys from what it is asked for; what remains is unknown.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
 
@@ -12,6 +13,9 @@ use super::field::Field;
 use super::report::{Problem, Report};
 use super::suggest::nearest;
 use super::toml_text::found;
+
+/// Keys that a small table is asked for: of those there are a million.
+const KEYS: usize = 16;
 
 /// One table being read.
 pub struct TableReader<'a> {
@@ -57,7 +61,8 @@ impl<'a> TableReader<'a> {
         if !path.is_empty() {
             report.place(&path, span.clone());
         }
-        Self { table, span, path, known: Vec::new(), is_undecided: false, report }
+        let known = Vec::with_capacity(KEYS);
+        Self { table, span, path, known, is_undecided: false, report }
     }
 
     /// How problems call a field of this table.
@@ -262,6 +267,10 @@ impl<'a> TableReader<'a> {
 
     /// Refuses every key that nobody asked for.
     pub fn finish(&mut self) {
+        let is_known = |key: &Spanned<Cow<'_, str>>| self.known.contains(&key.get_ref().as_ref());
+        if self.table.iter().all(|(key, _)| is_known(key)) {
+            return;
+        }
         for (key, _) in in_file_order(self.table) {
             let name = key.get_ref().as_ref();
             if self.known.contains(&name) {
@@ -307,7 +316,7 @@ pub(crate) fn read_table<T>(
     Some(result)
 }
 
-type Entry<'a> = (&'a Spanned<std::borrow::Cow<'a, str>>, Value<'a>);
+type Entry<'a> = (&'a Spanned<Cow<'a, str>>, Value<'a>);
 
 /// The parser sorts keys by name; people think in the order they wrote.
 fn in_file_order<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {

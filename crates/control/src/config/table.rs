@@ -46,6 +46,13 @@ impl<K: Ord + Clone, V: Clone> Table<K, V> {
     }
 }
 
+impl<K: Ord + Clone, V: Clone> Table<K, V> {
+    /// All rows in the order of their keys, which are the caller's.
+    pub(crate) fn into_rows(self) -> impl Iterator<Item = (K, V)> {
+        Arc::unwrap_or_clone(self.rows).into_iter()
+    }
+}
+
 impl<K: Ord, V> Table<K, V> {
     /// A row.
     pub fn get(&self, key: &K) -> Option<&V> {
