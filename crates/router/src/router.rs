@@ -8,6 +8,7 @@ use crate::drawn::Drawn;
 use crate::left::Left;
 use crate::neighborhood::Neighborhood;
 use crate::parts::Parts;
+use crate::parts::routes::{TOGETHER, add_together};
 use crate::settings::{neighbor_config, settings};
 use crate::world::{Clock, World};
 use crate::{ports, rows};
@@ -131,8 +132,19 @@ impl Router {
     /// Makes all changes, or none. A change that fails is followed by the inverses of those before
     /// it, so that the whole takes effect or nothing does.
     pub(crate) fn apply_all(&mut self, changes: &[Change]) -> Result<(), ApplyError> {
-        for (done, change) in changes.iter().enumerate() {
+        let (mut done, mut one_by_one) = (0, 0);
+        while let Some(change) = changes.get(done) {
             breathe(&mut self.parts, &mut self.core);
+            if done >= one_by_one {
+                match add_together(&mut self.core, &changes[done..]) {
+                    None => {}
+                    Some(0) => one_by_one = done + TOGETHER,
+                    Some(count) => {
+                        done += count;
+                        continue;
+                    }
+                }
+            }
             if let Err(error) = self.step(change) {
                 self.core.is_undoing = true;
                 for made in changes[..done].iter().rev() {
@@ -145,6 +157,7 @@ impl Router {
                 self.after_steps();
                 return Err(capabilities::explained(error));
             }
+            done += 1;
         }
         self.after_steps();
         Ok(())
@@ -366,6 +379,41 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
         router.apply_all(&failing(&takes)).unwrap_err();
         assert_eq!(state(&router), all);
         router.apply_all(&takes).unwrap();
+        assert_eq!(state(&router), nothing);
+    }
+
+    #[test]
+    fn routes_that_do_not_all_fit_are_refused_and_those_that_do_are_there_whatever_is_between() {
+        let with = |count: usize, room: usize| {
+            let route = |n: usize| match n % 700 {
+                699 => {
+                    format!("{{ prefix = \"10.{}.{}.0/24\", blackhole = true }}", n / 250, n % 250)
+                }
+                _ => format!(
+                    "{{ prefix = \"10.{}.{}.0/24\", via = \"192.0.2.9\" }}",
+                    n / 250,
+                    n % 250
+                ),
+            };
+            let routes: Vec<String> = (0..count).map(route).collect();
+            let memory = format!("buffers = 4096, routes = {room}");
+            let fixed = FIXED.replace("buffers = 4096", &memory);
+            let port = "port.p1 = { kind = \"memory\", addresses = [\"192.0.2.1/24\"] }";
+            let six = "{ prefix = \"2001:db8::/32\", blackhole = true }";
+            let text = format!("{port}\nroute = [{six}, {}]\n{fixed}", routes.join(", "));
+            parse(&Source::new("router.toml", text), &Host::any()).unwrap()
+        };
+        let (few, many, most) = (with(1, 4_096), with(3_000, 4_096), with(8_000, 9_000));
+        let mut router = Router::start(&few, Arc::new(|| ())).unwrap();
+        router.apply_all(&Config::diff(&Config::default(), &few)).unwrap();
+        let nothing = state(&router);
+        let error = router.apply_all(&Config::diff(&few, &most)).unwrap_err();
+        assert!(error.to_string().starts_with("route 10."), "{error}");
+        assert_eq!(state(&router), nothing);
+        router.apply_all(&Config::diff(&few, &many)).unwrap();
+        let rib = &router.core.routing.ip4.vrf(VrfId::DEFAULT).unwrap().rib;
+        assert_eq!(rib.count(Protocol::Static.into()).active, 3_000);
+        router.apply_all(&Config::diff(&many, &few)).unwrap();
         assert_eq!(state(&router), nothing);
     }
 
