@@ -30,8 +30,8 @@ mod tests;
 
 pub use nat::{Begun, Nat, Pool, Refused};
 pub use packet::{Inner, Read, Seen, read4, read6};
-pub use rewrite::{translate_error4, translate4};
-pub use status::{Direction, Kind, Status};
+pub use rewrite::{translate_error4, translate_error6, translate4};
+pub use status::{Direction, End, Kind, Status};
 pub use table::{Counters, Found, Parent, Shown, Table, Verdict};
 pub use tcp::TcpState;
 pub use timeouts::Timeouts;

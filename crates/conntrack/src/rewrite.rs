@@ -10,7 +10,7 @@
 use crate::tuple::Tuple;
 use wire::checksum::{update_u16, update_u32};
 use wire::ip::protocol;
-use wire::ipv4;
+use wire::{ipv4, ipv6};
 
 /// Makes a packet, from its IPv4 header on, the one of this tuple. Of a piece that is not the first
 /// the addresses alone are there.
@@ -121,6 +121,66 @@ pub fn translate_error4(
     put(message, 2, sum);
 }
 
+/// The same of IPv6, whose errors have their addresses in their checksum, too.
+pub fn translate_error6(
+    packet: &mut [u8],
+    at: usize,
+    source: u128,
+    destination: u128,
+    inner: &Tuple,
+) {
+    let Some(own) = at.checked_sub(ICMP) else { return };
+    let Some(mut sum) = get(packet, own + 2) else { return };
+    let Some((protocol, upper)) = upper6(packet, at) else { return };
+    address6(packet, 8, source, &mut [&mut sum]);
+    address6(packet, 24, destination, &mut [&mut sum]);
+    let sum_at = match protocol {
+        protocol::TCP => Some(upper + 16),
+        protocol::UDP => Some(upper + 6),
+        protocol::ICMP6 => Some(upper + 2),
+        _ => None,
+    };
+    // Of a packet that is cut off it may not be there.
+    let sum_at = sum_at.filter(|at| get(packet, *at).is_some());
+    let mut within = sum_at.and_then(|at| get(packet, at)).unwrap_or(0);
+    let mut sums = [&mut sum, &mut within];
+    address6(packet, at + 8, inner.source6(), &mut sums);
+    address6(packet, at + 24, inner.destination6(), &mut sums);
+    if matches!(protocol, protocol::TCP | protocol::UDP) {
+        replace(packet, upper, inner.source_port(), &mut sums);
+        replace(packet, upper + 2, inner.destination_port(), &mut sums);
+    }
+    if let Some(at) = sum_at {
+        let new = if protocol == protocol::UDP && within == 0 { 0xffff } else { within };
+        replace(packet, at, new, &mut [&mut sum]);
+    }
+    put(packet, own + 2, sum);
+}
+
+/// Octets of a header of ICMP.
+const ICMP: usize = 8;
+
+/// What a packet within another carries, and where.
+fn upper6(packet: &[u8], at: usize) -> Option<(u8, usize)> {
+    let header = ipv6::Header::new(packet.get(at..)?)?;
+    let behind = packet.get(at + ipv6::Header::LEN..)?;
+    let upper = ipv6::extension::walk(header.next_header(), behind).ok()?;
+    Some((upper.protocol, at + ipv6::Header::LEN + upper.offset))
+}
+
+fn address6(packet: &mut [u8], at: usize, address: u128, sums: &mut [&mut u16]) {
+    for (nth, word) in address.to_be_bytes().as_chunks::<2>().0.iter().enumerate() {
+        replace(packet, at + 2 * nth, u16::from_be_bytes(*word), sums);
+    }
+}
+
+/// Puts a word at a place, and changes checksums by that.
+fn replace(packet: &mut [u8], at: usize, new: u16, sums: &mut [&mut u16]) {
+    let Some(old) = get(packet, at) else { return };
+    put(packet, at, new);
+    sums.iter_mut().for_each(|sum| **sum = update_u16(**sum, old, new));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +245,54 @@ mod tests {
         let mut sent = piece(A, B);
         translate4(&mut sent, &to(protocol::UDP, (2000, 5353)));
         assert_eq!(sent, piece(C, D));
+    }
+
+    #[test]
+    fn an_error_of_ip6_tells_of_the_packet_as_its_sender_knows_it() {
+        let one = |byte| u128::from_be_bytes([byte; 16]);
+        let end = |byte| [byte; 16];
+        let error = |from: u8, to: u8, about: &[u8]| {
+            craft::ipv6(end(from), end(to)).icmp6(1, 4, [0; 4]).payload(about).build()
+        };
+        // Client 1, known as 3 to server 2; its port 1000 as 2000.
+        let tcp = Tuple::ip6((one(1), 1000), (one(2), 53), protocol::TCP, 0);
+        let udp = Tuple::ip6((one(1), 1000), (one(2), 53), protocol::UDP, 0);
+        let echo = Tuple::ip6((one(1), 7), (one(2), 128 << 8), protocol::ICMP6, 0);
+        let ip = |from: u8| craft::ipv6(end(from), end(2));
+        let packets = [
+            (
+                tcp,
+                ip(3).tcp(2000, 53).payload(b"question").build(),
+                ip(1).tcp(1000, 53).payload(b"question").build(),
+            ),
+            (
+                udp,
+                ip(3).udp(2000, 53).payload(b"question").build(),
+                ip(1).udp(1000, 53).payload(b"question").build(),
+            ),
+            (
+                udp,
+                ip(3).destination_options(&[]).udp(2000, 53).payload(b"odd").build(),
+                ip(1).destination_options(&[]).udp(1000, 53).payload(b"odd").build(),
+            ),
+            (
+                echo,
+                ip(3).icmp_echo(7, 1).payload(b"ping").build(),
+                ip(1).icmp_echo(7, 1).payload(b"ping").build(),
+            ),
+        ];
+        for (inner, as_sent, as_known) in packets {
+            for from in [2, 9] {
+                let mut packet = error(from, 3, &as_sent);
+                translate_error6(&mut packet, 48, one(from), one(1), &inner);
+                assert_eq!(packet, error(from, 1, &as_known), "{inner:?}");
+            }
+        }
+        // One that is cut off behind its ports.
+        let (as_sent, as_known) = (&ip(3).tcp(2000, 53).build(), &ip(1).tcp(1000, 53).build());
+        let mut packet = error(2, 3, &as_sent[..48]);
+        translate_error6(&mut packet, 48, one(2), one(1), &tcp);
+        assert_eq!(packet, error(2, 1, &as_known[..48]));
     }
 
     #[test]

@@ -31,6 +31,15 @@ impl Direction {
     }
 }
 
+/// An end of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Who sends it.
+    Source,
+    /// Whom it goes to.
+    Destination,
+}
+
 /// What an entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -54,6 +63,7 @@ const ANSWERED: u64 = 1 << 42;
 const ASSURED: u64 = 1 << 43;
 const BY_REPLY: u64 = 1 << 44;
 const TRANSLATED: u64 = 1 << 45;
+const OF_DESTINATION: u64 = 1 << 46;
 
 impl Status {
     /// Nobody's.
@@ -124,6 +134,16 @@ impl Status {
         self.0 & TRANSLATED != 0
     }
 
+    /// Which end of packets of a direction is another on the other side, of a translated one.
+    #[inline]
+    pub fn translated_end(self, direction: Direction) -> End {
+        // Who sends it is whom its answers go to.
+        match (self.0 & OF_DESTINATION != 0, direction) {
+            (false, Direction::Original) | (true, Direction::Reply) => End::Source,
+            (true, Direction::Original) | (false, Direction::Reply) => End::Destination,
+        }
+    }
+
     /// Who closes it, or began to.
     #[inline]
     pub(crate) fn closed_by(self) -> Direction {
@@ -159,7 +179,8 @@ impl Status {
     }
 
     #[must_use]
-    pub(crate) fn translated(self) -> Self {
-        Self(self.0 | TRANSLATED)
+    pub(crate) fn translated(self, end: End) -> Self {
+        let end = if end == End::Destination { OF_DESTINATION } else { 0 };
+        Self(self.0 | TRANSLATED | end)
     }
 }

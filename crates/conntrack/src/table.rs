@@ -16,7 +16,7 @@ use crate::hash::Secret;
 use crate::index::{Index, Place};
 use crate::nat::Refused;
 use crate::packet::Seen;
-use crate::status::{Direction, Kind, Status};
+use crate::status::{Direction, End, Kind, Status};
 use crate::stripes::Stripes;
 use crate::tcp::{self, Step, TcpState};
 use crate::timeouts::Timeouts;
@@ -183,6 +183,12 @@ impl Table {
         Some(entry.tuple(found.status, found.direction.other())?.inverse())
     }
 
+    /// What who began a connection sends; none if it has ended meanwhile.
+    #[inline]
+    pub fn original(&self, found: &Found) -> Option<Tuple> {
+        self.entries.get(found.slot)?.tuple(found.status, Direction::Original)
+    }
+
     /// What a connection was marked with.
     pub fn mark(&self, found: &Found) -> Option<u32> {
         self.entries.get(found.slot)?.mark(found.status)
@@ -292,7 +298,7 @@ impl Table {
         let tcp = timeouts.begin(original.protocol(), seen).ok_or(Refused::Invalid)?;
         let mut status = Status::new(Kind::Connection, tcp, 0);
         if original.inverse() != *reply {
-            status = status.translated();
+            status = status.translated(End::Source);
         }
         let until = now_s.saturating_add(timeouts.of(original.protocol(), status));
         let found = self.create_entry(original, reply, status.until(until), parent, now_s)?;
@@ -300,6 +306,22 @@ impl Table {
             self.keep(parent.slot, parent.generation, until, false);
         }
         Ok(found)
+    }
+
+    /// Begins one of whose packets an end is translated: perhaps to what it is already.
+    pub fn create_translated(
+        &self,
+        original: &Tuple,
+        reply: &Tuple,
+        end: End,
+        seen: Seen,
+        timeouts: &Timeouts,
+        now_s: u32,
+    ) -> Result<Found, Refused> {
+        let tcp = timeouts.begin(original.protocol(), seen).ok_or(Refused::Invalid)?;
+        let status = Status::new(Kind::Connection, tcp, 0).translated(end);
+        let until = now_s.saturating_add(timeouts.of(original.protocol(), status));
+        self.create_entry(original, reply, status.until(until), None, now_s)
     }
 
     /// Makes an entry that neither of its tuples has yet. One tuple in both places: it is found in

@@ -1,6 +1,6 @@
 //! A key of a frame's bytes. What is cut short ends there: fields behind it are zero.
 
-use crate::key::{Key, TPID, WORDS};
+use crate::key::{END_OF_PACKET, Key, TPID};
 
 /// Bits of a fragment: one of several, and not the first.
 const FRAGMENT: u64 = 1;
@@ -10,9 +10,7 @@ const LATER: u64 = 2;
 pub fn extract(frame: &[u8], in_port: u16, key: &mut Key) {
     let words = &mut key.words;
     words[21] = words[21] & !0xffff | u64::from(in_port);
-    if let Some(own) = words.last_chunk_mut::<{ WORDS - 22 }>() {
-        *own = [0; WORDS - 22];
-    }
+    words[22..END_OF_PACKET].fill(0);
     let Some(ethernet) = frame.first_chunk::<14>() else { return };
     let [d0, d1, d2, d3, d4, d5, s0, s1, s2, s3, s4, s5, t0, t1] = *ethernet;
     words[22] = u64::from_be_bytes([d0, d1, d2, d3, d4, d5, 0, 0]);

@@ -2,14 +2,17 @@
 //! looked at.
 //!
 //! ```text
-//!  0..22 beside the packet │ 22..25 Ethernet │ 25..35 network │ 35 transport
+//!  0..22 beside the packet │ 22..25 Ethernet │ 25..35 network │ 35 transport │ 36..42 who began its
+//!  connection
 //! ```
 //! A mask has the same form: the bits that matter.
 
 use crate::plain::fold;
 
 /// Words of a key.
-pub const WORDS: usize = 36;
+pub const WORDS: usize = 42;
+/// Where the packet's own words end, and those of its connection begin.
+pub(crate) const END_OF_PACKET: usize = 36;
 /// Where each stage of a lookup ends.
 pub(crate) const STAGES: [usize; 4] = [22, 25, 35, WORDS];
 /// The first word that depends on the packet, not on what tables told each other.
@@ -40,6 +43,11 @@ impl Key {
         }
     }
 
+    /// Whether who began a connection matters.
+    pub fn has_origin(&self) -> bool {
+        self.words[END_OF_PACKET..].iter().any(|word| *word != 0)
+    }
+
     /// The words that are not zero.
     pub(crate) fn sparse(&self) -> Box<[(u8, u64)]> {
         let words = self.words.iter().enumerate().filter(|(_, bits)| **bits != 0);
@@ -49,9 +57,10 @@ impl Key {
     /// A number of what the packet itself is, and where it begins again: equal for equal packets.
     #[inline]
     pub fn hash_of_packet(&self) -> u64 {
-        // The number of its way, and what tracking said of it.
+        // The number of its way, and what tracking said of it; who began its connection, nearly
+        // always the packet itself tells.
         let beside = [16, 17, 18, 20].into_iter();
-        beside.chain(FIRST_OF_PACKET..WORDS).fold(0, |sum, word| add(sum, word, self.words[word]))
+        beside.chain(FIRST_OF_PACKET..END_OF_PACKET).fold(0, |sum, word| add(sum, word, self.words[word]))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Where in a key each field is. A new field is one line here.
 
 use crate::key::Key;
-use openflow::{Field, Match};
+use crate::track::ct_state;
+use openflow::{Field, Match, Needs};
 
 /// The lowest bit in a word; fields of 128 bits take the next word, too, which has their lower
 /// half.
@@ -90,6 +91,13 @@ pub(crate) fn place(field: Field) -> Option<Place> {
         F::TcpSrc | F::UdpSrc | F::SctpSrc | F::Icmp4Type | F::Icmp6Type | F::ArpOp => at(35, 0),
         F::TcpDst | F::UdpDst | F::SctpDst | F::Icmp4Code | F::Icmp6Code => at(35, 16),
         F::TcpFlags => at(35, 32),
+        F::CtIp4Src => at(36, 32),
+        F::CtIp4Dst => at(36, 0),
+        F::CtIp6Src => at(37, 0),
+        F::CtIp6Dst => at(39, 0),
+        F::CtProto => at(41, 0),
+        F::CtSrc => at(41, 16),
+        F::CtDst => at(41, 32),
     })
 }
 
@@ -132,6 +140,9 @@ impl Key {
 
 /// Whether a packet has a field: one that others have in its place is not it.
 pub fn has_field(key: &Key, field: Field) -> bool {
+    if field.needs() == Needs::Tracked {
+        return key.get(Field::CtState) & u128::from(ct_state::OF_ONE) != 0;
+    }
     let mut kind = Match::any();
     for said in [Field::EthType, Field::VlanTci, Field::IpProto, Field::Icmp6Type] {
         let is_there = match said {

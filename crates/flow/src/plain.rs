@@ -63,7 +63,7 @@ impl Plain {
     /// connection has a longer label.
     #[inline]
     pub fn again(mut self, number: u32, tracked: &Tracked) -> Option<Self> {
-        let Tracked { state, zone, mark, label } = *tracked;
+        let Tracked { state, zone, mark, label, .. } = *tracked;
         self.0[4] |= u64::from(state) << 24 | u64::from(zone) << 32;
         self.0[5] = u64::from(number) | u64::from(mark) << 32;
         self.0[6] = u64::try_from(label).ok()?;

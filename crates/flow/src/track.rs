@@ -1,6 +1,7 @@
 //! Connection tracking, as flows ask for it: what is done with a packet's connection, and what a
 //! packet takes along that begins again in a table.
 
+use crate::key::{END_OF_PACKET, WORDS};
 use openflow::action::Program;
 use openflow::{Field, Nat};
 
@@ -22,7 +23,24 @@ pub mod ct_state {
     pub const SNAT: u8 = 0x40;
     /// Its destination was translated.
     pub const DNAT: u8 = 0x80;
+    /// Those that packets have one of which are of a connection, or begin one.
+    pub const OF_ONE: u8 = NEW | EST | RPL;
 }
+
+/// What tracking says of a packet.
+pub(crate) const SAID: [Field; 11] = [
+    Field::CtState,
+    Field::CtZone,
+    Field::CtMark,
+    Field::CtLabel,
+    Field::CtIp4Src,
+    Field::CtIp4Dst,
+    Field::CtIp6Src,
+    Field::CtIp6Dst,
+    Field::CtProto,
+    Field::CtSrc,
+    Field::CtDst,
+];
 
 /// What `ct` asks for.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -93,6 +111,32 @@ pub struct Tracked {
     pub mark: u32,
     /// Its label.
     pub label: u128,
+    /// Who began it.
+    pub origin: Origin,
+}
+
+/// Who began a connection, and with whom: the words of a key.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Origin([u64; WORDS - END_OF_PACKET]);
+
+impl Origin {
+    /// Addresses of IPv4, with ports (of ICMP, type and code).
+    #[inline]
+    pub fn ip4(from: u32, to: u32, protocol: u8, ports: (u16, u16)) -> Self {
+        let addresses = u64::from(from) << 32 | u64::from(to);
+        Self([addresses, 0, 0, 0, 0, Self::last(protocol, ports)])
+    }
+
+    /// The same of IPv6.
+    #[inline]
+    pub fn ip6(from: u128, to: u128, protocol: u8, ports: (u16, u16)) -> Self {
+        let [a, b, c, d] = [from >> 64, from, to >> 64, to].map(|half| half as u64);
+        Self([0, a, b, c, d, Self::last(protocol, ports)])
+    }
+
+    fn last(protocol: u8, (from, to): (u16, u16)) -> u64 {
+        u64::from(protocol) | u64::from(from) << 16 | u64::from(to) << 32
+    }
 }
 
 impl crate::Key {
@@ -100,10 +144,11 @@ impl crate::Key {
     /// remembers's.
     pub fn begin_again(&mut self, frozen: &Frozen, number: u32, tracked: &Tracked) {
         self.words[..BESIDE].copy_from_slice(&frozen.words);
-        let Tracked { state, zone, mark, label } = *tracked;
+        let Tracked { state, zone, mark, label, origin } = *tracked;
         self.words[16] |= u64::from(number);
         self.words[17] |= u64::from(mark) << 32;
         self.words[18] = u64::from(state) | u64::from(zone) << 32;
         (self.words[19], self.words[20]) = ((label >> 64) as u64, label as u64);
+        self.words[END_OF_PACKET..].copy_from_slice(&origin.0);
     }
 }

@@ -12,6 +12,7 @@ use crate::key::{Key, TPID};
 use crate::place::has_field;
 use crate::snapshot::{Fragments, Snapshot};
 use crate::steps::{Step, Told, Verdict};
+use crate::track::{SAID, ct_state};
 use crate::trail::{Looked, Trail, What};
 use openflow::action::{Ct, Learn, Program, learn};
 use openflow::message::{Command, FlowMod, GroupKind, reason};
@@ -96,7 +97,7 @@ impl<'s> Translation<'s> {
         }
         let mut written = Key::default();
         // What has not been tracked comes without these.
-        for field in [Field::CtState, Field::CtZone, Field::CtMark, Field::CtLabel] {
+        for field in SAID {
             written.set(field, field.ones(), field.ones());
         }
         Self {
@@ -187,7 +188,9 @@ impl<'s> Translation<'s> {
 
     /// Whether the packet has a field, which its kind decides.
     fn has(&mut self, field: Field) -> bool {
-        if field.needs() != openflow::Needs::Nothing {
+        if field.needs() == openflow::Needs::Tracked {
+            self.see(Field::CtState, ct_state::OF_ONE.into());
+        } else if field.needs() != openflow::Needs::Nothing {
             self.see(Field::EthType, Field::EthType.ones());
             self.see(Field::IpProto, Field::IpProto.ones());
             self.see(Field::VlanTci, 0x1000);

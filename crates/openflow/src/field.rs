@@ -10,7 +10,8 @@
 //! every field behind those that it stands on.
 
 use Needs::{
-    Arp, Icmp4, Icmp6, Ip, Ip4, Ip6, Mpls, Nd, NdAdvert, NdSolicit, Nothing, Sctp, Tag, Tcp, Udp,
+    Arp, Icmp4, Icmp6, Ip, Ip4, Ip6, Mpls, Nd, NdAdvert, NdSolicit, Nothing, Sctp, Tag, Tcp,
+    Tracked, Udp,
 };
 
 /// What must be matched, for a field to mean something.
@@ -46,6 +47,8 @@ pub enum Needs {
     NdSolicit,
     /// A neighbour advertisement.
     NdAdvert,
+    /// A connection that tracking found or begins.
+    Tracked,
 }
 
 /// How a field is named on the wire.
@@ -141,6 +144,13 @@ fields! {
     CtZone "ct_zone" 16 Nothing fixed, [N1 106 2] [];
     CtMark "ct_mark" 32 Nothing, [N1 107 4] [];
     CtLabel "ct_label" 128 Nothing, [N1 108 16] [];
+    CtIp4Src "ct_nw_src" 32 Tracked fixed, [N1 120 4] [];
+    CtIp6Src "ct_ipv6_src" 128 Tracked fixed, [N1 122 16] [];
+    CtIp4Dst "ct_nw_dst" 32 Tracked fixed, [N1 121 4] [];
+    CtIp6Dst "ct_ipv6_dst" 128 Tracked fixed, [N1 123 16] [];
+    CtProto "ct_nw_proto" 8 Tracked fixed, [N1 119 1] [];
+    CtSrc "ct_tp_src" 16 Tracked fixed, [N1 124 2] [];
+    CtDst "ct_tp_dst" 16 Tracked fixed, [N1 125 2] [];
     Reg0 "reg0" 32 Nothing, [N1 0 4] [];
     Reg1 "reg1" 32 Nothing, [N1 1 4] [];
     Reg2 "reg2" 32 Nothing, [N1 2 4] [];
@@ -232,6 +242,7 @@ impl Field {
             Self::TunSrc | Self::TunDst => self.name().replace("tun_", "tun_ipv4_"),
             _ => match self.name() {
                 name if name.starts_with("xreg") => name.replace("xreg", "pkt_reg"),
+                name if name.starts_with("ct_") => name.to_owned(),
                 name => name.replace("nw_", "ip_"),
             },
         };
@@ -356,6 +367,7 @@ mod tests {
             (Field::TunDst, "NXM_NX_TUN_IPV4_DST"),
             (Field::SctpDst, "OXM_OF_SCTP_DST"),
             (Field::Ip6Label, "NXM_NX_IPV6_LABEL"),
+            (Field::CtIp4Src, "NXM_NX_CT_NW_SRC"),
         ];
         assert!(wire.iter().all(|(field, name)| field.wire_name() == *name));
     }

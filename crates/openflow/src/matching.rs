@@ -16,6 +16,12 @@ const COOKIE: u32 = 0x0001_3c08;
 /// The bits of a tag that OXM calls a VLAN: 12 of its number, and that there is one.
 const VID_BITS: u128 = 0x1fff;
 
+/// Bits of `ct_state`: those of packets that are of a connection, or begin one; that it cannot be of
+/// one; that it was looked at.
+const KNOWN: u128 = 0xcf;
+const INVALID: u128 = 0x10;
+const TRACKED: u128 = 0x20;
+
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Match {
@@ -128,6 +134,10 @@ impl Match {
             Needs::Nd => is_nd(&[135, 136]),
             Needs::NdSolicit => is_nd(&[135]),
             Needs::NdAdvert => is_nd(&[136]),
+            // Of what cannot be of a connection nobody knows who began it.
+            Needs::Tracked => self.get(Field::CtState).is_some_and(|(state, mask)| {
+                state & KNOWN != 0 || state & TRACKED != 0 && mask & INVALID != 0 && state & INVALID == 0
+            }),
         }
     }
 
@@ -310,6 +320,7 @@ impl Field {
                 | Self::InPort
                 | Self::ActsetOutput
                 | Self::CtZone
+                | Self::CtProto
                 | Self::EthType
                 | Self::VlanPcp
                 | Self::MplsLabel
@@ -359,7 +370,8 @@ pub(crate) mod tests {
             }
             for (field, value, mask) in wanted {
                 let (field, _) = one_form(field).unwrap_or((field, 0));
-                let is_kind = matches!(field, Field::EthType | Field::IpProto);
+                let is_said = field == Field::CtState && it.get(field).is_some();
+                let is_kind = is_said || matches!(field, Field::EthType | Field::IpProto);
                 if is_kind || !it.meets(field.needs()) {
                     continue;
                 }
@@ -416,6 +428,21 @@ pub(crate) mod tests {
         assert_eq!(read(&beyond), Err(Fault::BadWildcards));
         assert_eq!(read(&[0x80, 0, 5 << 1, 2, 8]), Err(Fault::BadMatchLength));
         assert_eq!(read(&[0x80, 0, 5 << 1]), Err(Fault::BadMatchLength));
+    }
+
+    #[test]
+    fn who_began_a_connection_is_asked_of_packets_that_are_of_one_alone() {
+        let first_port = |state: [u8; 4], mask: [u8; 4]| {
+            let state = [&[0, 1, 105 << 1 | 1, 8][..], &state, &mask].concat();
+            read(&[&state[..], &[0, 1, 124 << 1, 2, 0, 80]].concat())
+        };
+        let new = first_port([0, 0, 0, 0x21], [0, 0, 0, 0x21]).unwrap();
+        assert_eq!(new.exact(Field::CtSrc), Some(80));
+        assert!(first_port([0, 0, 0, 0x20], [0, 0, 0, 0x30]).is_ok());
+        for (state, mask) in [(0x20, 0x20), (0x30, 0x30), (0x20, 0x21)] {
+            let read = first_port([0, 0, 0, state], [0, 0, 0, mask]);
+            assert_eq!(read, Err(Fault::BadPrerequisite), "{state:#x}/{mask:#x}");
+        }
     }
 
     #[test]

@@ -45,7 +45,9 @@ fn looks(field: Field) -> Looks {
     match field {
         F::InPort | F::ActsetOutput => Looks::Port,
         F::IpSrc | F::IpDst | F::ArpSpa | F::ArpTpa | F::TunSrc | F::TunDst => Looks::Ip4,
+        F::CtIp4Src | F::CtIp4Dst => Looks::Ip4,
         F::Ip6Src | F::Ip6Dst | F::NdTarget | F::TunIp6Src | F::TunIp6Dst => Looks::Ip6,
+        F::CtIp6Src | F::CtIp6Dst => Looks::Ip6,
         F::EthType | F::VlanTci | F::TcpFlags => Looks::Hex,
         field if field.bits() == 48 => Looks::Mac,
         field if field.bits() > 16 && field.needs() == Needs::Nothing => Looks::Hex,

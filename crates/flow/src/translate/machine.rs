@@ -88,12 +88,7 @@ impl Machine for Translation<'_> {
     fn controller(&mut self, max_len: u16, controller: u16, reason: u8) {
         let mut metadata = Match::any();
         metadata.set(Field::InPort, self.key.get(Field::InPort), Field::InPort.ones());
-        let beside = [Field::Metadata, Field::TunId, Field::PktMark].into_iter().chain([
-            Field::CtState,
-            Field::CtZone,
-            Field::CtMark,
-            Field::CtLabel,
-        ]);
+        let beside = [Field::Metadata, Field::TunId, Field::PktMark].into_iter().chain(SAID);
         let registers = (0..16).filter_map(Field::register);
         for field in beside.chain(registers) {
             let value = self.key.get(field);
@@ -287,7 +282,7 @@ impl Machine for Translation<'_> {
     }
 
     fn untrack(&mut self) {
-        for field in [Field::CtState, Field::CtZone, Field::CtMark, Field::CtLabel] {
+        for field in SAID {
             self.set_silently(field, 0, field.ones());
         }
     }

@@ -11,7 +11,7 @@ use super::Translation;
 use crate::key::Key;
 use crate::snapshot::Snapshot;
 use crate::steps::{Step, Verdict};
-use crate::track::{BESIDE, Frozen, Track, ct_state};
+use crate::track::{BESIDE, Frozen, SAID, Track, ct_state};
 use openflow::action::Ct;
 use openflow::action::ct::Zone;
 use openflow::{Action, Field};
@@ -92,15 +92,7 @@ impl Translation<'_> {
         }
         self.forks();
         let mut key = self.key.clone();
-        for field in [
-            Field::InPort,
-            Field::RecircId,
-            Field::ConjId,
-            Field::CtState,
-            Field::CtZone,
-            Field::CtMark,
-            Field::CtLabel,
-        ] {
+        for field in [Field::InPort, Field::RecircId, Field::ConjId].into_iter().chain(SAID) {
             key.set(field, 0, field.ones());
         }
         let mut words = [0; BESIDE];
@@ -119,14 +111,7 @@ impl Translation<'_> {
     /// Goes on with what was frozen: the number that it has decides, and nothing of it does.
     fn thaw(&mut self, frozen: &Frozen) {
         self.written.words[..BESIDE].fill(u64::MAX);
-        for field in [
-            Field::InPort,
-            Field::RecircId,
-            Field::CtState,
-            Field::CtZone,
-            Field::CtMark,
-            Field::CtLabel,
-        ] {
+        for field in [Field::InPort, Field::RecircId].into_iter().chain(SAID) {
             self.written.set(field, 0, field.ones());
         }
         (self.times, self.queue) = (frozen.times, None);

@@ -89,8 +89,12 @@ const HEADERS: [&str; 12] =
 pub(super) fn value(field: Field, value: u128, mask: u128) -> String {
     use Field as F;
     let one = |it: u128| match field {
-        F::IpSrc | F::IpDst | F::ArpSpa | F::ArpTpa => Ipv4Addr::from(it as u32).to_string(),
-        F::Ip6Src | F::Ip6Dst | F::NdTarget => Ipv6Addr::from(it).to_string(),
+        F::IpSrc | F::IpDst | F::ArpSpa | F::ArpTpa | F::CtIp4Src | F::CtIp4Dst => {
+            Ipv4Addr::from(it as u32).to_string()
+        }
+        F::Ip6Src | F::Ip6Dst | F::NdTarget | F::CtIp6Src | F::CtIp6Dst => {
+            Ipv6Addr::from(it).to_string()
+        }
         F::IpDscp => hex(it << 2),
         F::IpEcn | F::Ip6Label => hex(it),
         field if field.bits() == 48 => mac(it),

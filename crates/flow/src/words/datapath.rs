@@ -28,6 +28,16 @@ impl Header {
         self
     }
 
+    /// Protocol and ports of who began a connection, if it is one of these addresses.
+    fn ends_of(self, is_it: bool, key: &Key, mask: &Key, [from, to]: [&str; 2]) -> Self {
+        if !is_it {
+            return self;
+        }
+        self.field(key, mask, Field::CtProto, "proto")
+            .field(key, mask, Field::CtSrc, from)
+            .field(key, mask, Field::CtDst, to)
+    }
+
     fn end(self, name: &str, out: &mut Vec<String>) {
         if !self.words.is_empty() {
             out.push(format!("{name}({})", self.words.join(",")));
@@ -56,6 +66,17 @@ pub fn datapath_key(key: &Key, mask: &Key, names: &Names) -> String {
             out.push(format!("{name}({})", masked(field, bits)));
         }
     }
+    // Those of IPv6 have other names for ports.
+    Header::new()
+        .field(key, mask, F::CtIp4Src, "src")
+        .field(key, mask, F::CtIp4Dst, "dst")
+        .ends_of(net(key) != Net::Ip6, key, mask, ["tp_src", "tp_dst"])
+        .end("ct_tuple4", &mut out);
+    Header::new()
+        .field(key, mask, F::CtIp6Src, "src")
+        .field(key, mask, F::CtIp6Dst, "dst")
+        .ends_of(net(key) == Net::Ip6, key, mask, ["src_port", "dst_port"])
+        .end("ct_tuple6", &mut out);
     out.push(format!("recirc_id({})", hex(key.get(F::RecircId))));
     let number = key.get(F::InPort) as u16;
     let port = names.get(&number).cloned().unwrap_or_else(|| number.to_string());

@@ -188,6 +188,15 @@ fn write(mut it: Writing<'_>, queue: Option<u32>, names: &Names) -> String {
     it.number(F::CtZone, "ct_zone");
     it.hex(F::CtMark, "ct_mark");
     it.hex(F::CtLabel, "ct_label");
+    it.address(F::CtIp4Src, "ct_nw_src");
+    it.address(F::CtIp6Src, "ct_ipv6_src");
+    it.address(F::CtIp4Dst, "ct_nw_dst");
+    it.address(F::CtIp6Dst, "ct_ipv6_dst");
+    if it.seen(F::CtProto).is_some() {
+        it.number(F::CtProto, "ct_nw_proto");
+        it.number(F::CtSrc, "ct_tp_src");
+        it.number(F::CtDst, "ct_tp_dst");
+    }
     if mask.get(F::RecircId) != 0 {
         it.words.push("eth".to_owned());
     }
@@ -302,6 +311,13 @@ pub(super) fn whole(key: &Key) -> Key {
         F::CtZone,
         F::CtMark,
         F::CtLabel,
+        F::CtIp4Src,
+        F::CtIp6Src,
+        F::CtIp4Dst,
+        F::CtIp6Dst,
+        F::CtProto,
+        F::CtSrc,
+        F::CtDst,
         F::TunId,
         F::Metadata,
     ];

@@ -154,11 +154,24 @@ fn value_of(field: Field, text: &str, names: &Names) -> Result<u128, String> {
             let bad = || format!("invalid or unknown port for {}", field.name());
             port_of(text, names).map(u128::from).ok_or_else(bad)
         }
-        F::IpSrc | F::IpDst | F::ArpSpa | F::ArpTpa | F::TunSrc | F::TunDst => {
+        F::IpSrc
+        | F::IpDst
+        | F::ArpSpa
+        | F::ArpTpa
+        | F::TunSrc
+        | F::TunDst
+        | F::CtIp4Src
+        | F::CtIp4Dst => {
             let read = text.parse::<Ipv4Addr>().map(|it| u32::from(it).into());
             read.map_err(|_| "invalid IP address".to_owned())
         }
-        F::Ip6Src | F::Ip6Dst | F::NdTarget | F::TunIp6Src | F::TunIp6Dst => {
+        F::Ip6Src
+        | F::Ip6Dst
+        | F::NdTarget
+        | F::TunIp6Src
+        | F::TunIp6Dst
+        | F::CtIp6Src
+        | F::CtIp6Dst => {
             let read = text.parse::<Ipv6Addr>().map(u128::from);
             read.map_err(|_| "invalid IPv6 address".to_owned())
         }

@@ -403,7 +403,10 @@ impl Acts {
             }
         };
         cache.count_of(id, 1, packet.length() as u64);
-        if let Some((plain, hash)) = &plain {
+        // Who began a connection is none of the bytes that it would be known by.
+        let hangs_on_origin =
+            cache.verdict(Found::of(id)).is_some_and(|verdict| verdict.mask.has_origin());
+        if let Some((plain, hash)) = plain.as_ref().filter(|_| !hangs_on_origin) {
             cache.remember(plain, *hash, id);
         }
         Some(Found::of(id))

@@ -13,11 +13,14 @@
 mod translation;
 
 use crate::tables::Tracking;
-use conntrack::{Direction, Found, Inner, Read, Refused, Seen, Table, Tuple, Verdict};
-use flow::{Track, Tracked, ct_state, network_of};
+use conntrack::{
+    Direction, End, Family, Found, Inner, Read, Refused, Seen, Table, Tuple, Verdict,
+};
+use flow::{Origin, Track, Tracked, ct_state, network_of};
 use translation::Attempts;
 pub use translation::Change;
 use wire::ethernet::ethertype;
+use wire::ip::protocol;
 
 /// Why a packet goes no further.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,7 +60,7 @@ pub fn track(frame: &[u8], step: &Track, was: u8, tracking: &Tracking, now: Now)
         Read::Flow { tuple, seen, pieces } => it.flow(&tuple, seen, pieces),
         Read::Piece(whose) => Ok(it.piece(&whose)),
         Read::Error(inner) => Ok(it.error(packet, inner)),
-        Read::Broken => Ok((it.said(ct_state::INV, None), None)),
+        Read::Broken => Ok((it.said_invalid(), None)),
     }
 }
 
@@ -107,16 +110,16 @@ impl Tracker<'_> {
                     };
                     return Ok(self.known(tuple, state, &known, pieces));
                 }
-                Verdict::Invalid => return Ok((self.said(ct_state::INV, None), None)),
+                Verdict::Invalid => return Ok((self.said_invalid(), None)),
                 Verdict::Anew if self.now.only_looks => {}
                 Verdict::Anew => _ = self.table().end_found(&known),
             }
         }
         if !self.tracking.timeouts.begins(tuple.protocol(), seen) {
-            return Ok((self.said(ct_state::INV, None), None));
+            return Ok((self.said_invalid(), None));
         }
         if !self.step.commits || self.now.only_looks {
-            return Ok((self.said(ct_state::NEW, None), None));
+            return Ok((self.said_new(tuple), None));
         }
         let begun = self.begin(tuple, seen)?;
         Ok(self.known(tuple, ct_state::NEW, &begun, pieces))
@@ -139,8 +142,13 @@ impl Tracker<'_> {
             let begun = table.create(tuple, &reply, seen, timeouts, None, self.now.second);
             return begun.map_err(why);
         };
-        for to in Attempts::new(tuple, &nat) {
-            match table.create(tuple, &to.inverse(), seen, timeouts, None, self.now.second) {
+        for (to, end) in Attempts::new(tuple, &nat) {
+            let (reply, now_s) = (to.inverse(), self.now.second);
+            let begun = match end {
+                Some(end) => table.create_translated(tuple, &reply, end, seen, timeouts, now_s),
+                None => table.create(tuple, &reply, seen, timeouts, None, now_s),
+            };
+            match begun {
                 Err(Refused::Taken) => {}
                 begun => return begun.map_err(why),
             }
@@ -162,27 +170,27 @@ impl Tracker<'_> {
             self.table().remember_pieces(&whose, found, self.now.second);
         }
         let change = self.translation(found).and_then(|to| Change::of(self.at, tuple, &to));
-        let change = self.changed(change);
-        (self.said(state, Some(found)), change)
+        (self.said(state, found), change)
     }
 
-    /// What it is on the other side, where that is asked for and was not done.
+    /// What it is on the other side, where that is asked for and was not done. From now on it was,
+    /// also where nothing changes by it.
     #[inline]
-    fn translation(&self, found: &Found) -> Option<Tuple> {
+    fn translation(&mut self, found: &Found) -> Option<Tuple> {
         let is_asked = self.step.nat.is_some() && self.was == 0 && found.status.is_translated();
         // Nothing is read of the connection for packets that stay as they are.
-        is_asked.then(|| self.table().translation(found)).flatten()
-    }
-
-    fn changed(&mut self, change: Option<Change>) -> Option<Change> {
-        self.was |= change.as_ref().map_or(0, Change::state);
-        change
+        let to = is_asked.then(|| self.table().translation(found)).flatten()?;
+        self.was = match found.status.translated_end(found.direction) {
+            End::Source => ct_state::SNAT,
+            End::Destination => ct_state::DNAT,
+        };
+        Some(to)
     }
 
     /// A piece that is not the first: of the connection of the first one.
     fn piece(&mut self, whose: &Tuple) -> (Tracked, Option<Change>) {
         let Some(found) = self.table().find_pieces(whose, self.now.second) else {
-            return (self.said(ct_state::INV, None), None);
+            return (self.said_invalid(), None);
         };
         let state = match found.direction {
             Direction::Reply => ct_state::EST | ct_state::RPL,
@@ -194,30 +202,23 @@ impl Tracker<'_> {
         let to = self.translation(&found);
         let from = to.and_then(|_| self.table().translation(&found.reversed()));
         let change = from.zip(to).and_then(|(from, to)| Change::of(self.at, &from.inverse(), &to));
-        let change = self.changed(change);
-        (self.said(state, Some(&found)), change)
+        (self.said(state, &found), change)
     }
 
     /// An error that tells of a packet of a connection.
     fn error(&mut self, packet: &[u8], inner: Inner) -> (Tracked, Option<Change>) {
         let as_if = inner.tuple.inverse();
         let Some(found) = self.find(&as_if) else {
-            return (self.said(ct_state::INV, None), None);
+            return (self.said_invalid(), None);
         };
         let state = match found.direction {
             Direction::Reply => ct_state::REL | ct_state::RPL,
             Direction::Original => ct_state::REL,
         };
-        let change = match self.translation(&found) {
-            None => None,
-            Some(to) => match Change::of_error(self.at, packet, &inner, &to) {
-                Some(change) => Some(change),
-                // Addresses within that nobody translates are not to be seen.
-                None => return (self.said(ct_state::INV, None), None),
-            },
-        };
-        let change = self.changed(change);
-        (self.said(state, Some(&found)), change)
+        self.write(&found);
+        let to = self.translation(&found);
+        let change = to.and_then(|to| Change::of_error(self.at, packet, &inner, &to));
+        (self.said(state, &found), change)
     }
 
     /// Marks and labels a connection as the flow says.
@@ -242,14 +243,41 @@ impl Tracker<'_> {
 
     /// What is known of it then.
     #[inline]
-    fn said(&self, state: u8, found: Option<&Found>) -> Tracked {
+    fn said(&self, state: u8, found: &Found) -> Tracked {
         let table = self.table();
         Tracked {
             state: state | ct_state::TRK | self.was,
             zone: self.step.zone,
-            mark: found.and_then(|found| table.mark(found)).unwrap_or(0),
-            label: found.and_then(|found| table.label(found)).unwrap_or(0),
+            mark: table.mark(found).unwrap_or(0),
+            label: table.label(found).unwrap_or(0),
+            origin: table.original(found).map(|tuple| origin(&tuple)).unwrap_or_default(),
         }
+    }
+
+    /// The same of one that begins a connection, which nobody remembers.
+    fn said_new(&self, tuple: &Tuple) -> Tracked {
+        let (state, zone) = (ct_state::NEW | ct_state::TRK | self.was, self.step.zone);
+        Tracked { state, zone, origin: origin(tuple), ..Tracked::default() }
+    }
+
+    /// The same of one that can be of none: how it was translated before is not asked any more.
+    fn said_invalid(&self) -> Tracked {
+        let (state, zone) = (ct_state::INV | ct_state::TRK, self.step.zone);
+        Tracked { state, zone, ..Tracked::default() }
+    }
+}
+
+/// A connection's tuple, as flows are told of it: type and code where ICMP has no ports.
+#[inline]
+fn origin(tuple: &Tuple) -> Origin {
+    let (protocol, to) = (tuple.protocol(), tuple.destination_port());
+    let ports = match protocol {
+        protocol::ICMP4 | protocol::ICMP6 => (to >> 8, to & 0xff),
+        _ => (tuple.source_port(), to),
+    };
+    match tuple.family() {
+        Family::Ip6 => Origin::ip6(tuple.source6(), tuple.destination6(), protocol, ports),
+        _ => Origin::ip4(tuple.source4(), tuple.destination4(), protocol, ports),
     }
 }
 

@@ -303,3 +303,73 @@ fn one_direction_takes_a_connection_over_by_force() {
     assert_eq!(fate(&world, 1, &back), Ok(3), "it begins anew");
     assert_eq!(fate(&world, 1, &back), Ok(3), "and is its own");
 }
+
+#[test]
+fn who_began_a_connection_is_known_of_what_answers_too() {
+    let asked = |field: Field, value: u128| state(0x20, 0x30).with(field, value);
+    let inside = u32::from_be_bytes(INSIDE).into();
+    let flows = vec![
+        (0, 1, ip().with(Field::InPort, 1), vec![ct(1, 1, Some(1), vec![nat(1, SEEN, None)])]),
+        (0, 1, ip().with(Field::InPort, 2), vec![ct(0, 1, Some(1), vec![any_nat()])]),
+        (1, 9, asked(Field::CtSrc, 1001), vec![to(3)]),
+        (1, 8, asked(Field::CtProto, 1).with(Field::CtSrc, 8), vec![to(3)]),
+        (1, 7, asked(Field::CtIp4Src, inside).with(Field::CtDst, 53), vec![to(1), to(2)]),
+    ];
+    let world = world(64, flows);
+    // Twice: once as the flows say, once as it is remembered.
+    for _ in 0..2 {
+        for (port, out, back) in [(1000, 2, 1), (1001, 3, 3)] {
+            assert_eq!(fate(&world, 0, &udp((INSIDE, port), (OUTSIDE, 53))), Ok(out));
+            assert_eq!(fate(&world, 1, &udp((OUTSIDE, 53), (SEEN, port))), Ok(back));
+        }
+    }
+    // Of ICMP its type is told in place of a port.
+    let echo = |from, to, is_reply| {
+        let packet = craft::ethernet([2; 6], [4; 6]).ipv4(from, to);
+        if is_reply { packet.icmp_echo_reply(7, 1).build() } else { packet.icmp_echo(7, 1).build() }
+    };
+    assert_eq!(fate(&world, 0, &echo(INSIDE, OUTSIDE, false)), Ok(3));
+    assert_eq!(fate(&world, 1, &echo(OUTSIDE, SEEN, true)), Ok(3));
+    // Of what can be of no connection nothing is told.
+    let stray = fate(&world, 1, &tcp(OUTSIDE, (53, 7), INSIDE, RST | SYN));
+    assert_eq!(stray, Err("no-action".to_owned()));
+}
+
+#[test]
+fn a_destination_that_two_share_tells_them_apart_by_another_port_of_the_source() {
+    let world = translating(64, nat(2, SEEN, None));
+    let others = [10, 0, 0, 3];
+    let sent = pass(&world, 0, &udp((INSIDE, 1000), (OUTSIDE, 53))).0;
+    assert_eq!(sent, [(3, udp((INSIDE, 1000), (SEEN, 53)))]);
+    let (sent, _) = pass(&world, 0, &udp((INSIDE, 1000), (others, 53)));
+    let [(3, frame)] = &sent[..] else { panic!("{sent:?}") };
+    let port = u16::from_be_bytes([frame[34], frame[35]]);
+    assert!(port >= 1024, "{port}");
+    assert_eq!(*frame, udp((INSIDE, port), (SEEN, 53)));
+    for (port, asked) in [(port, others), (1000, OUTSIDE)] {
+        let back = pass(&world, 1, &udp((SEEN, 53), (INSIDE, port))).0;
+        assert_eq!(back, [(1, udp((asked, 53), (INSIDE, 1000)))]);
+    }
+}
+
+#[test]
+fn an_error_of_ip6_comes_back_to_who_asked() {
+    let end = |byte| [byte; 16];
+    let link = || craft::ethernet([2; 6], [4; 6]);
+    let seen = Nat { flags: 1, ip6: Some((u128::from_be_bytes(end(9)), None)), ..Nat::default() };
+    let six = |number| Match::any().with(Field::EthType, 0x86dd).with(Field::InPort, number);
+    let mut related = Match::any().with(Field::EthType, 0x86dd);
+    related.set(Field::CtState, 0x2c, 0x2c);
+    let flows = vec![
+        (0, 1, six(1), vec![ct(1, 1, None, vec![Translate { nat: seen }.into()]), to(2)]),
+        (0, 1, six(2), vec![ct(0, 1, Some(1), vec![any_nat()])]),
+        (1, 1, related, vec![to(1)]),
+    ];
+    let world = world(64, flows);
+    let asked = |from| link().ipv6(end(from), end(2)).udp(1000, 53).payload(b"question").build();
+    assert_eq!(pass(&world, 0, &asked(1)).0, [(2, asked(9))]);
+    let error = |to, about: &[u8]| {
+        link().ipv6(end(7), end(to)).icmp6(1, 4, [0; 4]).payload(&about[14..]).build()
+    };
+    assert_eq!(pass(&world, 1, &error(9, &asked(9))).0, [(1, error(1, &asked(1)))]);
+}

@@ -2,13 +2,16 @@
 //!
 //! ```text
 //!  nat(src=A-B:P-Q) ─▶ own port, then P to Q, at an address; then at the next one
+//!  nat(dst=…)       ─▶ the same of the destination; then, from other ports of its source
 //! ```
 
-use conntrack::{Family, Inner, Tuple, translate_error4, translate4};
-use flow::{ct_state, write_field};
+use conntrack::{
+    End, Family, Inner, Tuple, translate_error4, translate_error6, translate4,
+};
+use flow::write_field;
 use openflow::{Field, Nat};
 use wire::ip::protocol;
-use wire::ipv4;
+use wire::{ipv4, ipv6};
 
 /// What is tried before a connection is refused.
 const TRIES: u32 = 256;
@@ -29,6 +32,9 @@ pub(super) struct Attempts<'a> {
     ports: Option<(u16, u16)>,
     hash: u32,
     tried: u32,
+    /// What was tried first, and how often since with another port of the source.
+    begun: Option<Tuple>,
+    moved: u32,
 }
 
 impl<'a> Attempts<'a> {
@@ -61,7 +67,32 @@ impl<'a> Attempts<'a> {
             ports,
             hash: ends[..many].iter().fold(0x9e37_79b9, |hash, it| mix(hash, *it)),
             tried: 0,
+            begun: None,
+            moved: 0,
         }
+    }
+
+    /// A destination is another's for whom it has one port alone: the source gets another, as in
+    /// Open vSwitch, and in Linux.
+    fn from_other_port(&mut self) -> Option<Tuple> {
+        let has_ports = matches!(self.tuple.protocol(), protocol::TCP | protocol::UDP);
+        let begun = self.begun.filter(|_| has_ports && !self.is_source)?;
+        if self.moved >= TRIES / 4 {
+            return None;
+        }
+        let many = u32::from(USUAL.1 - USUAL.0) + 1;
+        let port = u32::from(USUAL.0) + (self.hash.rotate_left(16) % many + self.moved) % many;
+        self.moved += 1;
+        let (port, protocol, zone) = (port as u16, begun.protocol(), begun.zone());
+        Some(match begun.family() {
+            Family::Ip6 => Tuple::ip6(
+                (begun.source6(), port),
+                (begun.destination6(), begun.destination_port()),
+                protocol,
+                zone,
+            ),
+            _ => begun.from4(begun.source4(), port),
+        })
     }
 
     /// The tuple with another end.
@@ -95,15 +126,24 @@ impl<'a> Attempts<'a> {
     }
 }
 
+/// Tuples, with the end that is translated; none where nothing is.
 impl Iterator for Attempts<'_> {
-    type Item = Tuple;
+    type Item = (Tuple, Option<End>);
 
-    fn next(&mut self) -> Option<Tuple> {
+    fn next(&mut self) -> Option<Self::Item> {
+        if !self.translates {
+            self.tried += 1;
+            return (self.tried == 1).then_some((*self.tuple, None));
+        }
+        let end = if self.is_source { End::Source } else { End::Destination };
+        self.next_tuple().map(|tuple| (tuple, Some(end)))
+    }
+}
+
+impl Attempts<'_> {
+    fn next_tuple(&mut self) -> Option<Tuple> {
         let nth = self.tried;
         self.tried += 1;
-        if !self.translates {
-            return (nth == 0).then_some(*self.tuple);
-        }
         let own = self.own_port();
         let (low, high) = self.ports.map(|(a, b)| (u32::from(a), u32::from(b))).unwrap_or((1, 0));
         // Of each address: its own port where that may be, then the others from a place on.
@@ -114,7 +154,7 @@ impl Iterator for Attempts<'_> {
         let of_each = u32::from(has_own) + others;
         let (address, port) = (nth / of_each.max(1), nth % of_each.max(1));
         if nth >= TRIES || of_each == 0 || u128::from(address) >= self.addresses {
-            return None;
+            return self.from_other_port();
         }
         let at = (u128::from(self.hash) + u128::from(address)) % self.addresses;
         let port = match port {
@@ -125,7 +165,9 @@ impl Iterator for Attempts<'_> {
                 (low + (self.hash.rotate_left(16) % many + nth) % many) as u16
             }
         };
-        Some(self.with(self.first + at, port))
+        let to = self.with(self.first + at, port);
+        self.begun.get_or_insert(to);
+        Some(to)
     }
 }
 
@@ -140,7 +182,6 @@ fn mix(hash: u32, value: u128) -> u32 {
 pub struct Change {
     /// Where in the frame the packet begins.
     at: usize,
-    state: u8,
     what: What,
 }
 
@@ -149,50 +190,36 @@ enum What {
     /// The packet of a tuple; of IPv6, from another.
     Flow(Tuple, Tuple),
     /// An error, from and to these addresses, that tells at a place of the packet of a tuple.
-    Error(u32, u32, usize, Tuple),
+    Error(u128, u128, usize, Tuple),
 }
 
-/// Which ends two tuples differ in.
-fn differs(from: &Tuple, to: &Tuple) -> u8 {
-    let ends = |tuple: &Tuple| match tuple.family() {
+/// The addresses of a tuple.
+fn ends(tuple: &Tuple) -> (u128, u128) {
+    match tuple.family() {
         Family::Ip6 => (tuple.source6(), tuple.destination6()),
         _ => (tuple.source4().into(), tuple.destination4().into()),
-    };
-    let is_echo = matches!(from.protocol(), protocol::ICMP4 | protocol::ICMP6);
-    let (one, other) = (ends(from), ends(to));
-    // Both ends of an echo have its identifier.
-    let source = one.0 != other.0 || from.source_port() != to.source_port() && !is_echo;
-    let destination =
-        one.1 != other.1 || from.destination_port() != to.destination_port() && !is_echo;
-    (if source { ct_state::SNAT } else { 0 }) | (if destination { ct_state::DNAT } else { 0 })
+    }
 }
 
 impl Change {
     /// None where nothing changes.
     #[inline]
     pub(super) fn of(at: usize, from: &Tuple, to: &Tuple) -> Option<Self> {
-        let state = differs(from, to);
-        (state != 0).then_some(Self { at, state, what: What::Flow(*from, *to) })
+        (from != to).then_some(Self { at, what: What::Flow(*from, *to) })
     }
 
-    /// Of an error of IPv4 about what is `to` on the other side; none of IPv6, whose errors are not
-    /// translated.
+    /// Of an error about what is `to` on the other side.
     pub(super) fn of_error(at: usize, packet: &[u8], inner: &Inner, to: &Tuple) -> Option<Self> {
-        if to.family() != Family::Ip4 {
-            return None;
-        }
         let as_if = inner.tuple.inverse();
-        let header = ipv4::Header::new(packet)?;
+        let by = match to.family() {
+            Family::Ip6 => ipv6::Header::new(packet)?.source(),
+            _ => ipv4::Header::new(packet)?.source().into(),
+        };
         // Who is behind a translated end is nobody's business.
-        let is_hidden = header.source() == as_if.source4() || to.source4() != as_if.source4();
-        let source = if is_hidden { to.source4() } else { header.source() };
-        let what = What::Error(source, to.destination4(), inner.at, to.inverse());
-        Some(Self { at, state: differs(&as_if, to), what })
-    }
-
-    /// Bits of [`ct_state`].
-    pub(super) fn state(&self) -> u8 {
-        self.state
+        let ((own, _), (known_as, destination)) = (ends(&as_if), ends(to));
+        let source = if by == own || known_as != own { known_as } else { by };
+        let what = What::Error(source, destination, inner.at, to.inverse());
+        Some(Self { at, what })
     }
 
     /// Makes it so.
@@ -205,8 +232,13 @@ impl Change {
                 }
             }
             What::Error(source, destination, at, inner) => {
-                if let Some(packet) = frame.get_mut(self.at..) {
-                    translate_error4(packet, *at, *source, *destination, inner);
+                let Some(packet) = frame.get_mut(self.at..) else { return };
+                match inner.family() {
+                    Family::Ip6 => translate_error6(packet, *at, *source, *destination, inner),
+                    _ => {
+                        let (source, destination) = (*source as u32, *destination as u32);
+                        translate_error4(packet, *at, source, destination, inner);
+                    }
                 }
             }
         }

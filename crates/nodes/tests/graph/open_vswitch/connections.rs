@@ -7,11 +7,11 @@
 
 use super::case::{Case, PORTS};
 use super::chance::Chance;
-use super::talks::{Talks, Way};
+use super::talks::{self, Talks, Way};
 use openflow::action::ct::Zone;
 use openflow::action::{Ct, CtClear, MoveField, Output, Program, Resubmit, SetField, Translate};
 use openflow::message::FlowMod;
-use openflow::{Action, Field, Match, Nat, Sub, Version};
+use openflow::{Action, Field, Match, Nat, Needs, Sub, Version};
 
 /// Zones of a case.
 pub(crate) const ZONES: u16 = 2;
@@ -32,10 +32,19 @@ const DESTINATION: u16 = 2;
 
 /// The case of a seed.
 pub(crate) fn case(seed: u64) -> Case {
+    case_of(seed, None)
+}
+
+/// The same, whose flows ask who began a connection, too.
+pub(crate) fn case_of_origins(seed: u64) -> Case {
+    case_of(seed, Some(Chance(seed ^ 0x0419_1411)))
+}
+
+fn case_of(seed: u64, origins: Option<Chance>) -> Case {
     let mut chance = Chance(seed ^ 0xc7_c7c7);
     let version = chance.of(&Version::ALL);
     let way = Way::of(&mut chance);
-    let mut it = Generator { chance, way, priority: 0 };
+    let mut it = Generator { chance, way, priority: 0, origins };
     let flows = it.flows();
     let packets = Talks::new(&mut it.chance, it.way).packets(PORTS);
     Case { seed, version, groups: Vec::new(), flows, packets, is_tracked: true }
@@ -45,6 +54,9 @@ struct Generator {
     chance: Chance,
     way: Way,
     priority: u16,
+    /// By what flows ask who began a connection; none: none does. Of its own, so that all else is
+    /// the same.
+    origins: Option<Chance>,
 }
 
 impl Generator {
@@ -77,8 +89,9 @@ impl Generator {
         flows.push(FlowMod::add(0, 0, self.family(), vec![looks.into()]));
         for table in 1..=2 {
             for _ in 0..1 + self.chance.below(4) {
-                let matching = self.tracked();
-                let program = self.behind(table);
+                let mut matching = self.tracked();
+                let mut program = self.behind(table);
+                self.ask_origin(&mut matching, &mut program);
                 flows.push(self.flow(table, matching, program));
             }
             let mut program = observed();
@@ -146,6 +159,41 @@ impl Generator {
             it.set(Field::InPort, self.port().into(), 0xffff);
         }
         it
+    }
+
+    /// Asks who began a connection, and shows it in what leaves.
+    fn ask_origin(&mut self, matching: &mut Match, program: &mut Program) {
+        let Some(chance) = &mut self.origins else { return };
+        let (from, to) = match self.way.is_ip6 {
+            true => (Field::CtIp6Src, Field::CtIp6Dst),
+            false => (Field::CtIp4Src, Field::CtIp4Dst),
+        };
+        for _ in 0..chance.below(3) {
+            let field = chance.of(&[from, to, Field::CtProto, Field::CtSrc, Field::CtDst]);
+            // Nobody may ask it of packets that can be of none; now and then somebody does.
+            if !matching.meets(Needs::Tracked) && !chance.of_hundred(3) {
+                continue;
+            }
+            let value = match field {
+                Field::CtProto => chance.of(&[6, 6, 17, 1, 58, 47]),
+                Field::CtSrc => chance.of(&[1000, 1001, 1002, 8, 128, 80]),
+                Field::CtDst => chance.of(&[80, 80, 53, 0, 8080, 1000]),
+                _ => talks::address(self.way.is_ip6, chance.of(&[1, 2, 9, 9, 101, 102])),
+            };
+            let all = field.ones();
+            let some = chance.of(&[all, all & !3, 1, 8]);
+            let mask = if field.is_maskable() { chance.of(&[all, some]) } else { all };
+            matching.set(field, value & mask, mask);
+        }
+        if matching.meets(Needs::Tracked) && chance.of_hundred(60) {
+            let shown = [(from, 8, 24), (Field::CtSrc, 8, 32), (Field::CtProto, 8, 40)];
+            let moves = shown.map(|(field, bits, offset)| {
+                let (from, to) =
+                    (Sub { field, offset: 0, bits }, Sub { field: Field::EthSrc, offset, bits });
+                MoveField { from, to }.into()
+            });
+            program.splice(0..0, moves);
+        }
     }
 
     /// What is done behind tracking.

@@ -7,6 +7,7 @@
 mod case;
 mod chance;
 mod connections;
+mod exceptions;
 mod generate;
 mod ours;
 mod packets;
@@ -36,6 +37,11 @@ fn flows_do_what_open_vswitch_does() {
 #[ignore = "some twenty of a thousand cases differ, those with `nat` most: docs/flow-switch.md"]
 fn flows_track_connections_as_open_vswitch_does() {
     compare("connections", connections::case, 0);
+}
+
+#[test]
+fn flows_know_who_began_a_connection_as_open_vswitch_does() {
+    compare("origins", connections::case_of_origins, 0);
 }
 
 /// Plays cases of a kind, which have errors in so many of a hundred at least.

@@ -1,6 +1,7 @@
 //! Our own switch: a bridge that hears the same messages, and the graph that its packets pass.
 
 use super::case::{Case, Fate, Outcome, PORTS, error_of, names_tables};
+use super::exceptions::{self, Known};
 use crate::rig::Rig;
 use conntrack::{Table, Timeouts};
 use flow::{Key, Snapshot, Step, Told, Verdict, extract, translate};
@@ -104,17 +105,29 @@ impl Ours {
         bridges.set(all);
     }
 
-    /// Plays packets; those of TCP behind the first that the daemon takes for more than it is are
+    /// Plays packets; those from the first on of which the daemon remembers something else are
     /// beyond comparison.
     fn pass_all(&mut self, case: &Case, snapshot: &Snapshot) -> Vec<Fate> {
-        let mut is_over = false;
+        let (mut is_over, is_forced) = (false, exceptions::forces(case));
         let mut pass = |packet: &(PortNumber, Vec<u8>)| {
             is_over |= self.takes_for_more(&packet.1);
+            let before = self.known(packet.0);
             let mut fate = self.pass(snapshot, packet);
+            if let Some((before, after)) = before.zip(self.known(packet.0)) {
+                is_over |= before.differs(&after, &packet.1, is_forced);
+            }
             fate.is_beyond |= is_over;
             fate
         };
         case.packets.iter().map(&mut pass).collect()
+    }
+
+    /// What is known of connections, of packets by a port.
+    fn known(&self, number: PortNumber) -> Option<Known> {
+        let tracking = self.tracking.as_ref()?;
+        let drops = self.rig.dataplane.drops_of(number - 1);
+        let refused = drops.iter().filter(|it| it.node == "flow-act" && it.reason == "no-port");
+        Some(Known::of(&tracking.table, refused.map(|it| it.packets).sum()))
     }
 
     /// Whether a segment is not one of the first three of a connection, while another has not been

@@ -9,6 +9,9 @@ use wire::tcp::flag;
 const CLIENTS: [u8; 2] = [1, 2];
 const ROUTER: u8 = 77;
 
+/// Ports that flows give, of a source and of a destination.
+pub(crate) const SAID_PORTS: [u16; 2] = [2000, 8080];
+
 /// What all connections of a case have in common.
 #[derive(Clone, Copy)]
 pub(crate) struct Way {
@@ -26,13 +29,13 @@ impl Way {
         let talks = 1 + chance.below(3);
         // A port that is said is one's alone.
         let mut port = |port| (talks == 1 && chance.of_hundred(40)).then_some(port);
-        let (source, destination) = (port(2000), port(8080));
+        let (source, destination) = (port(SAID_PORTS[0]), port(SAID_PORTS[1]));
         let mut end = |host, port| chance.of_hundred(60).then_some((address(is_ip6, host), port));
         Self { is_ip6, source: end(101, source), destination: end(102, destination), talks }
     }
 }
 
-fn address(is_ip6: bool, host: u8) -> u128 {
+pub(crate) fn address(is_ip6: bool, host: u8) -> u128 {
     match is_ip6 {
         true => 0x2001_0db8 << 96 | u128::from(host),
         false => 0x0a00_0000 | u128::from(host),
