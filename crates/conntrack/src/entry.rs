@@ -1,7 +1,7 @@
 //! Connections as words: two cache lines each, of which IPv4 reads one.
 //!
 //! ```text
-//!  0 status │ 1 mark │ 2 key, 3 first (original) │ 4 key, 5 first (reply) │ 6 parent │ 7 next free
+//!  0 status │ 1 skews, mark │ 2 key, 3 first (original) │ 4 key, 5 first (reply) │ 6 parent │ 7 next free
 //!  8–10 rest of the original's addresses │ 11–13 of the reply's │ 14, 15 label
 //! ```
 //! Whoever reads looks at the status before and behind: the generation tells whether the entry was
@@ -99,7 +99,39 @@ impl Entry {
     }
 
     pub(crate) fn set_mark(&self, mark: u32) {
-        self.put(MARK, u64::from(mark));
+        self.change_mark(|word| Some(word & !0xffff_ffff | u64::from(mark)));
+    }
+
+    /// By how many octets each end says more than it sent.
+    pub(crate) fn skews(&self) -> [i16; 2] {
+        let word = self.word(MARK);
+        [(word >> 32) as i16, (word >> 48) as i16]
+    }
+
+    /// Adds to that of an end; false where it is too much.
+    pub(crate) fn add_skew(&self, direction: Direction, more: i16) -> bool {
+        let shift = 32 + 16 * direction as u32;
+        self.change_mark(|word| {
+            let skew = ((word >> shift) as i16).checked_add(more)?;
+            Some(word & !(0xffff << shift) | u64::from(skew as u16) << shift)
+        })
+    }
+
+    /// Of which sequence number the segment was that was changed last: of one that hangs on no
+    /// other, whose generation would stand there.
+    pub(crate) fn edited(&self) -> u32 {
+        let word = self.word(PARENT);
+        if word as u32 == 0 { (word >> 32) as u32 } else { 0 }
+    }
+
+    /// It is this one now; false where another's generation stands there.
+    pub(crate) fn set_edited(&self, sequence: u32) -> bool {
+        let change = |word: u64| (word as u32 == 0).then_some(u64::from(sequence) << 32);
+        self.0[PARENT].fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).is_ok()
+    }
+
+    fn change_mark(&self, change: impl Fn(u64) -> Option<u64>) -> bool {
+        self.0[MARK].fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).is_ok()
     }
 
     pub(crate) fn label(&self, status: Status) -> Option<u128> {

@@ -11,7 +11,9 @@
 //! when the table is made.
 
 mod entry;
+pub mod ftp;
 mod hash;
+mod help;
 mod index;
 mod nat;
 mod packet;
@@ -28,6 +30,7 @@ mod naive;
 #[cfg(test)]
 mod tests;
 
+pub use help::{Begins, Expected, Helper};
 pub use nat::{Begun, Nat, Pool, Refused};
 pub use packet::{Inner, Read, Seen, read4, read6};
 pub use rewrite::{translate_error4, translate_error6, translate4};

@@ -1,12 +1,13 @@
 //! The one word of an entry that packets change.
 //!
 //! ```text
-//!  63       48 47          40 39         32 31                0
-//!  generation │ flags, kind  │ TCP state   │ expires, seconds  │
+//!  63       48 47          40 39         36 35       32 31                0
+//!  generation │ flags, kind  │ more flags │ TCP state │ expires, seconds  │
 //! ```
 //! The generation goes up whenever an entry gets another connection: who found the old one changes
 //! nothing of the new one.
 
+use crate::help::Helper;
 use crate::tcp::TcpState;
 
 /// Which side of a connection a packet comes from.
@@ -64,6 +65,9 @@ const ASSURED: u64 = 1 << 43;
 const BY_REPLY: u64 = 1 << 44;
 const TRANSLATED: u64 = 1 << 45;
 const OF_DESTINATION: u64 = 1 << 46;
+const TCP: u64 = 0xf << 32;
+const HELPER: u64 = 3 << 36;
+const RELATED: u64 = 1 << 38;
 
 impl Status {
     /// Nobody's.
@@ -134,6 +138,32 @@ impl Status {
         self.0 & TRANSLATED != 0
     }
 
+    /// Whether it brings other connections, and of which protocol it is then.
+    #[inline]
+    pub fn helper(self) -> Option<Helper> {
+        match (self.0 & HELPER) >> 36 {
+            1 => Some(Helper::Ftp),
+            2 => Some(Helper::Tftp),
+            _ => None,
+        }
+    }
+
+    /// Whether another brought it.
+    #[inline]
+    pub fn is_related(self) -> bool {
+        self.0 & RELATED != 0
+    }
+
+    #[must_use]
+    pub(crate) fn helped(self, helper: Option<Helper>) -> Self {
+        Self(self.0 & !HELPER | helper.map_or(0, |it| (it as u64) << 36))
+    }
+
+    #[must_use]
+    pub(crate) fn related(self) -> Self {
+        Self(self.0 | RELATED)
+    }
+
     /// Which end of packets of a direction is another on the other side, of a translated one.
     #[inline]
     pub fn translated_end(self, direction: Direction) -> End {
@@ -163,7 +193,7 @@ impl Status {
     #[must_use]
     pub(crate) fn with_tcp(self, state: TcpState, by: Direction) -> Self {
         let by = if by == Direction::Reply { BY_REPLY } else { 0 };
-        Self(self.0 & !(0xff << 32 | BY_REPLY) | (state as u64) << 32 | by)
+        Self(self.0 & !(TCP | BY_REPLY) | (state as u64) << 32 | by)
     }
 
     #[inline]

@@ -21,7 +21,7 @@ use crate::stripes::Stripes;
 use crate::tcp::{self, Step, TcpState};
 use crate::timeouts::Timeouts;
 use crate::tuple::Tuple;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use wire::ip::protocol;
 
 /// Buckets behind each of a tuple's two in which a connection is looked for that makes room.
@@ -38,6 +38,8 @@ pub struct Table {
     entries: Entries,
     stripes: Stripes,
     counts: Counts,
+    /// Whether somebody was expected ever.
+    expects: AtomicBool,
 }
 
 /// What was counted, alone on its cache lines.
@@ -122,7 +124,16 @@ impl Table {
             entries: Entries::new(connections),
             stripes: Stripes::new(),
             counts: Counts::default(),
+            expects: AtomicBool::new(false),
         }
+    }
+
+    pub(crate) fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    pub(crate) fn expects(&self) -> &AtomicBool {
+        &self.expects
     }
 
     /// Octets that it takes.
@@ -181,12 +192,6 @@ impl Table {
     pub fn translation(&self, found: &Found) -> Option<Tuple> {
         let entry = self.entries.get(found.slot)?;
         Some(entry.tuple(found.status, found.direction.other())?.inverse())
-    }
-
-    /// What who began a connection sends; none if it has ended meanwhile.
-    #[inline]
-    pub fn original(&self, found: &Found) -> Option<Tuple> {
-        self.entries.get(found.slot)?.tuple(found.status, Direction::Original)
     }
 
     /// What a connection was marked with.
@@ -306,22 +311,6 @@ impl Table {
             self.keep(parent.slot, parent.generation, until, false);
         }
         Ok(found)
-    }
-
-    /// Begins one of whose packets an end is translated: perhaps to what it is already.
-    pub fn create_translated(
-        &self,
-        original: &Tuple,
-        reply: &Tuple,
-        end: End,
-        seen: Seen,
-        timeouts: &Timeouts,
-        now_s: u32,
-    ) -> Result<Found, Refused> {
-        let tcp = timeouts.begin(original.protocol(), seen).ok_or(Refused::Invalid)?;
-        let status = Status::new(Kind::Connection, tcp, 0).translated(end);
-        let until = now_s.saturating_add(timeouts.of(original.protocol(), status));
-        self.create_entry(original, reply, status.until(until), None, now_s)
     }
 
     /// Makes an entry that neither of its tuples has yet. One tuple in both places: it is found in

@@ -8,6 +8,7 @@
 //! Echo requests of ICMP have their identifier as the source port, and their type and code as the
 //! destination port: what answers them has the type that answers.
 
+use crate::status::End;
 use wire::ip::protocol;
 use wire::{icmp4, icmp6};
 
@@ -23,6 +24,14 @@ pub enum Family {
     Endpoint4 = 3,
     /// The pieces of one packet of IPv4.
     Pieces4 = 4,
+    /// Who is expected at a port, of IPv4.
+    Expected4 = 5,
+    /// The same of IPv6.
+    Expected6 = 6,
+    /// A connection of IPv4 that expects somebody.
+    Expecting4 = 7,
+    /// The same of IPv6.
+    Expecting6 = 8,
 }
 
 /// Who speaks with whom.
@@ -81,6 +90,10 @@ impl Tuple {
             2 => Family::Ip6,
             3 => Family::Endpoint4,
             4 => Family::Pieces4,
+            5 => Family::Expected4,
+            6 => Family::Expected6,
+            7 => Family::Expecting4,
+            8 => Family::Expecting6,
             _ => Family::Ip4,
         }
     }
@@ -143,7 +156,57 @@ impl Tuple {
     /// Whether its addresses fill the second cache line of an entry.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
-        self.key as u8 == Family::Ip6 as u8
+        const LONG: u64 =
+            1 << Family::Ip6 as u8 | 1 << Family::Expected6 as u8 | 1 << Family::Expecting6 as u8;
+        LONG >> (self.key & 0x3f) & 1 != 0
+    }
+
+    /// Who is expected at a port of its destination: from any port of its source.
+    pub(crate) fn expected(&self, port: u16) -> Self {
+        let family = if self.is_long() { Family::Expected6 } else { Family::Expected4 };
+        let key = key(0, port, self.protocol(), self.zone(), family);
+        Self { key, ..*self }
+    }
+
+    /// It, as one that expects somebody.
+    pub(crate) fn expecting(&self) -> Self {
+        let family = if self.is_long() { Family::Expecting6 } else { Family::Expecting4 };
+        Self { key: self.key & !0xff | family as u64, ..*self }
+    }
+
+    /// The address of an end, both halves.
+    fn host(&self, end: End) -> (u64, u64) {
+        match (self.is_long(), end) {
+            (false, End::Source) => (self.first >> 32, 0),
+            (false, End::Destination) => (self.first & 0xffff_ffff, 0),
+            (true, End::Source) => (self.first, self.rest[1]),
+            (true, End::Destination) => (self.rest[0], self.rest[2]),
+        }
+    }
+
+    /// The same from the host at an end of another.
+    pub(crate) fn from_host_of(mut self, other: &Self, end: End) -> Self {
+        let (high, low) = other.host(end);
+        match self.is_long() {
+            false => self.first = high << 32 | self.first & 0xffff_ffff,
+            true => (self.first, self.rest[1]) = (high, low),
+        }
+        self
+    }
+
+    /// The same to it.
+    pub(crate) fn to_host_of(mut self, other: &Self, end: End) -> Self {
+        let (high, low) = other.host(end);
+        match self.is_long() {
+            false => self.first = self.first & !0xffff_ffff | high,
+            true => (self.rest[0], self.rest[2]) = (high, low),
+        }
+        self
+    }
+
+    /// The same to another port.
+    pub(crate) fn to_port(self, port: u16) -> Self {
+        Self { key: u64::from(port) << 32 | self.key & !0xffff_0000_0000, ..self }
     }
 
     /// What answers it.

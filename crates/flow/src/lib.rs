@@ -47,7 +47,7 @@ pub use place::has_field;
 pub use plain::Plain;
 pub use snapshot::{Fragments, PortEntry, Snapshot, Table};
 pub use steps::{Does, Step, Told, Verdict};
-pub use track::{Frozen, Origin, Track, Tracked, ct_state};
+pub use track::{Frozen, Origin, Track, Tracked, ct_state, helper};
 pub use trail::{Event, Looked, What};
 pub use translate::{
     Traced, explain, trace, trace_again, translate, translate_actions, translate_again,

@@ -27,6 +27,14 @@ pub mod ct_state {
     pub const OF_ONE: u8 = NEW | EST | RPL;
 }
 
+/// Protocols whose connections bring others, by their ports.
+pub mod helper {
+    /// FTP.
+    pub const FTP: u16 = 21;
+    /// TFTP.
+    pub const TFTP: u16 = 69;
+}
+
 /// What tracking says of a packet.
 pub(crate) const SAID: [Field; 11] = [
     Field::CtState,
@@ -55,6 +63,8 @@ pub struct Track {
     pub was: u8,
     /// How it is translated.
     pub nat: Option<Nat>,
+    /// Of which protocol it is, if its connections bring others: one of [`helper`].
+    pub helper: u16,
     /// Bits of its mark that become these, and which.
     pub mark: (u32, u32),
     /// Bits of its label that become these, and which.

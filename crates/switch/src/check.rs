@@ -1,6 +1,7 @@
 //! Whether a flow can be what it says.
 
 use crate::bridge::Bridge;
+use flow::helper;
 use openflow::action::ct::Zone;
 use openflow::action::{Ct, Stack};
 use openflow::{Action, Fault, Field, Match, Nat, Needs, Version};
@@ -149,8 +150,9 @@ const INVALID: u128 = 0x10;
 
 /// Looks at connection tracking, and at what is done inside of it.
 fn check_ct(kind: &Kind, ct: &Ct) -> Result<(), Fault> {
-    // Connections that bring others (of FTP, say) are not looked for here.
-    if ct.flags & FORCE != 0 && ct.flags & COMMIT == 0 || ct.helper != 0 {
+    // Of the protocols whose connections bring others, two are known.
+    let is_known = matches!(ct.helper, 0 | helper::FTP | helper::TFTP);
+    if ct.flags & FORCE != 0 && ct.flags & COMMIT == 0 || !is_known {
         return Err(Fault::BadArgument);
     }
     for action in &ct.actions {
@@ -167,6 +169,11 @@ fn check_ct(kind: &Kind, ct: &Ct) -> Result<(), Fault> {
         }
     }
     kind.check(Field::IpProto)?;
+    match ct.helper {
+        helper::FTP => kind.check(Field::TcpSrc)?,
+        helper::TFTP => kind.check(Field::UdpSrc)?,
+        _ => {}
+    }
     // What cannot be of a connection begins none.
     let is_invalid = |of: &Match| {
         let said = of.fields().iter().find(|it| it.0 == Field::CtState);

@@ -420,10 +420,15 @@ fn what_tracking_cannot_do_is_refused_as_open_vswitch_refuses_it() {
         (ip(), ct(1, 0, vec![mark(), nat(1, four, None)]), Ok(())),
         (ip(), ct(3, 0, vec![]), Ok(())),
         (ip(), ct(0, 0, vec![nat(0, None, None)]), Ok(())),
-        // Of what is no IP, against a direction without a connection, for a protocol's helper.
+        // Of what is no IP, against a direction without a connection, for a protocol whose
+        // connections bring others: of what may be another, and of one that nobody knows.
         (Match::any(), ct(0, 0, vec![]), inconsistent),
         (ip(), ct(2, 0, vec![]), argument),
-        (ip(), ct(1, 21, vec![]), argument),
+        (ip(), ct(1, 21, vec![]), inconsistent),
+        (ip().with(Field::IpProto, 6), ct(1, 21, vec![]), Ok(())),
+        (ip().with(Field::IpProto, 6), ct(1, 69, vec![]), inconsistent),
+        (ip().with(Field::IpProto, 17), ct(1, 69, vec![]), Ok(())),
+        (ip(), ct(1, 5060, vec![]), argument),
         // Nothing is remembered, so nothing is marked, and nobody looks like another.
         (ip(), ct(0, 0, vec![mark()]), argument),
         (ip(), ct(0, 0, vec![nat(1, four, None)]), argument),

@@ -53,6 +53,7 @@ impl Translation<'_> {
             commits: ct.flags & COMMIT != 0,
             forces: ct.flags & FORCE != 0,
             was: self.was_translated(zone),
+            helper: ct.helper,
             ..Track::default()
         };
         for action in &ct.actions {

@@ -365,7 +365,14 @@ impl Acts {
             Untracked::Busy => Exit::Busy,
         })?;
         if let Some(change) = change {
+            let (growth, length) = (change.growth(), packet.length());
+            if growth > 0 && !packet.extend(growth.unsigned_abs()) {
+                return Err(Exit::NoRoom);
+            }
             change.apply(packet.header_mut());
+            if growth < 0 {
+                packet.truncate(length.saturating_add_signed(growth));
+            }
         }
         *tracked = said;
         Ok(())

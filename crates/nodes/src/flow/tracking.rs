@@ -10,13 +10,16 @@
 //! (ovs-fields(7)), but for `est`: a connection that nobody has answered is `new`, as in its
 //! kernel datapath.
 
+mod speech;
 mod translation;
 
 use crate::tables::Tracking;
 use conntrack::{
-    Direction, End, Family, Found, Inner, Read, Refused, Seen, Table, Tuple, Verdict,
+    Begins, Direction, End, Expected, Family, Found, Helper, Inner, Read, Refused, Seen, Table,
+    Tuple, Verdict,
 };
-use flow::{Origin, Track, Tracked, ct_state, network_of};
+use flow::{Origin, Track, Tracked, ct_state, helper, network_of};
+use speech::Heard;
 use translation::Attempts;
 pub use translation::Change;
 use wire::ethernet::ethertype;
@@ -55,11 +58,11 @@ pub fn track(frame: &[u8], step: &Track, was: u8, tracking: &Tracking, now: Now)
         ethertype::IPV6 => conntrack::read6(packet, step.zone),
         _ => Read::Broken,
     };
-    let mut it = Tracker { step, was: step.was | was, tracking, now, at };
+    let mut it = Tracker { step, was: step.was | was, tracking, now, at, packet };
     match read {
         Read::Flow { tuple, seen, pieces } => it.flow(&tuple, seen, pieces),
         Read::Piece(whose) => Ok(it.piece(&whose)),
-        Read::Error(inner) => Ok(it.error(packet, inner)),
+        Read::Error(inner) => Ok(it.error(inner)),
         Read::Broken => Ok((it.said_invalid(), None)),
     }
 }
@@ -72,6 +75,7 @@ struct Tracker<'a> {
     now: Now,
     /// Where the packet begins.
     at: usize,
+    packet: &'a [u8],
 }
 
 impl Tracker<'_> {
@@ -118,10 +122,11 @@ impl Tracker<'_> {
         if !self.tracking.timeouts.begins(tuple.protocol(), seen) {
             return Ok((self.said_invalid(), None));
         }
+        let expected = self.table().expected(tuple, self.now.second);
         if !self.step.commits || self.now.only_looks {
-            return Ok((self.said_new(tuple), None));
+            return Ok((self.said_new(tuple, expected), None));
         }
-        let begun = self.begin(tuple, seen)?;
+        let begun = self.begin(tuple, seen, expected)?;
         Ok(self.known(tuple, ct_state::NEW, &begun, pieces))
     }
 
@@ -135,25 +140,51 @@ impl Tracker<'_> {
     }
 
     /// Remembers a connection, as what it is to look like.
-    fn begin(&self, tuple: &Tuple, seen: Seen) -> Result<Found, Untracked> {
-        let (table, timeouts) = (self.table(), &self.tracking.timeouts);
-        let Some(nat) = self.step.nat.filter(|_| self.was == 0) else {
-            let reply = tuple.inverse();
-            let begun = table.create(tuple, &reply, seen, timeouts, None, self.now.second);
-            return begun.map_err(why);
+    fn begin(
+        &self,
+        tuple: &Tuple,
+        seen: Seen,
+        expected: Option<Expected>,
+    ) -> Result<Found, Untracked> {
+        let table = self.table();
+        let helper = match (self.step.helper, tuple.protocol()) {
+            (helper::FTP, protocol::TCP) => Some(Helper::Ftp),
+            (helper::TFTP, protocol::UDP) => Some(Helper::Tftp),
+            _ => None,
         };
+        let begin = |to: &Tuple, translated: Option<End>| {
+            let (both, begins) =
+                ((tuple, &to.inverse()), Begins { translated, helper, expected });
+            table.begin(both, begins, seen, &self.tracking.timeouts, self.now.second)
+        };
+        let Some(nat) = self.step.nat.filter(|_| self.was == 0) else {
+            let begun = begin(tuple, None).map_err(why)?;
+            self.inherit(&begun, expected);
+            return Ok(begun);
+        };
+        // What another connection brings is translated as that is, whatever is asked for.
+        if let Some(it) = expected {
+            let (to, end) = table.expected_as(tuple, &it).ok_or(Untracked::Busy)?;
+            let begun = begin(&to, Some(end)).map_err(why)?;
+            self.inherit(&begun, expected);
+            return Ok(begun);
+        }
         for (to, end) in Attempts::new(tuple, &nat) {
-            let (reply, now_s) = (to.inverse(), self.now.second);
-            let begun = match end {
-                Some(end) => table.create_translated(tuple, &reply, end, seen, timeouts, now_s),
-                None => table.create(tuple, &reply, seen, timeouts, None, now_s),
-            };
-            match begun {
+            match begin(&to, end) {
                 Err(Refused::Taken) => {}
                 begun => return begun.map_err(why),
             }
         }
         Err(Untracked::NoPort)
+    }
+
+    /// A connection that another brought has its mark and label.
+    fn inherit(&self, begun: &Found, expected: Option<Expected>) {
+        let Some(Expected { of }) = expected else { return };
+        if let (Some(mark), Some(label)) = (self.table().mark(&of), self.table().label(&of)) {
+            self.table().set_mark(begun, mark);
+            self.table().set_label(begun, label);
+        }
     }
 
     /// Of a packet of a connection.
@@ -166,11 +197,22 @@ impl Tracker<'_> {
         pieces: Option<Tuple>,
     ) -> (Tracked, Option<Change>) {
         self.write(found);
+        let heard = match found.status.helper().filter(|_| !self.now.only_looks) {
+            Some(helper) => self.hear(helper, found),
+            None => Heard::Well(None),
+        };
         if let Some(whose) = pieces.filter(|_| !self.now.only_looks) {
             self.table().remember_pieces(&whose, found, self.now.second);
         }
         let change = self.translation(found).and_then(|to| Change::of(self.at, tuple, &to));
-        (self.said(state, found), change)
+        match heard {
+            Heard::Well(None) => (self.said(state, found), change),
+            Heard::Well(Some(speech)) => {
+                let change = change.unwrap_or(Change::nothing(self.at));
+                (self.said(state, found), Some(change.saying(speech)))
+            }
+            Heard::Badly => (self.said(state | ct_state::INV, found), change),
+        }
     }
 
     /// What it is on the other side, where that is asked for and was not done. From now on it was,
@@ -206,7 +248,7 @@ impl Tracker<'_> {
     }
 
     /// An error that tells of a packet of a connection.
-    fn error(&mut self, packet: &[u8], inner: Inner) -> (Tracked, Option<Change>) {
+    fn error(&mut self, inner: Inner) -> (Tracked, Option<Change>) {
         let as_if = inner.tuple.inverse();
         let Some(found) = self.find(&as_if) else {
             return (self.said_invalid(), None);
@@ -217,7 +259,7 @@ impl Tracker<'_> {
         };
         self.write(&found);
         let to = self.translation(&found);
-        let change = to.and_then(|to| Change::of_error(self.at, packet, &inner, &to));
+        let change = to.and_then(|to| Change::of_error(self.at, self.packet, &inner, &to));
         (self.said(state, &found), change)
     }
 
@@ -226,6 +268,10 @@ impl Tracker<'_> {
     fn write(&self, found: &Found) {
         let Track { mark: (mark, mark_bits), label: (label, label_bits), .. } = *self.step;
         if mark_bits == 0 && label_bits == 0 || self.now.only_looks {
+            return;
+        }
+        // What another connection brought is marked as that was.
+        if found.status.is_related() {
             return;
         }
         let table = self.table();
@@ -245,19 +291,24 @@ impl Tracker<'_> {
     #[inline]
     fn said(&self, state: u8, found: &Found) -> Tracked {
         let table = self.table();
+        let related = if found.status.is_related() { ct_state::REL } else { 0 };
         Tracked {
-            state: state | ct_state::TRK | self.was,
+            state: state | related | ct_state::TRK | self.was,
             zone: self.step.zone,
             mark: table.mark(found).unwrap_or(0),
             label: table.label(found).unwrap_or(0),
-            origin: table.original(found).map(|tuple| origin(&tuple)).unwrap_or_default(),
+            origin: table.origin(found).map(|tuple| origin(&tuple)).unwrap_or_default(),
         }
     }
 
     /// The same of one that begins a connection, which nobody remembers.
-    fn said_new(&self, tuple: &Tuple) -> Tracked {
+    fn said_new(&self, tuple: &Tuple, expected: Option<Expected>) -> Tracked {
         let (state, zone) = (ct_state::NEW | ct_state::TRK | self.was, self.step.zone);
-        Tracked { state, zone, origin: origin(tuple), ..Tracked::default() }
+        let Some(Expected { of }) = expected else {
+            return Tracked { state, zone, origin: origin(tuple), ..Tracked::default() };
+        };
+        // Of one that another brings, all but this is that one's.
+        Tracked { state: state | ct_state::REL, ..self.said(0, &of) }
     }
 
     /// The same of one that can be of none: how it was translated before is not asked any more.

@@ -86,7 +86,18 @@ fn to(number: u16) -> Action {
 }
 
 fn ct(flags: u16, zone: u16, table: Option<u8>, actions: Vec<Action>) -> Action {
-    Ct { flags, zone: Zone::Number(zone), table, helper: 0, actions }.into()
+    ct_of(0, flags, zone, table, actions)
+}
+
+/// The same of connections that bring others.
+fn ct_of(
+    helper: u16,
+    flags: u16,
+    zone: u16,
+    table: Option<u8>,
+    actions: Vec<Action>,
+) -> Action {
+    Ct { flags, zone: Zone::Number(zone), table, helper, actions }.into()
 }
 
 fn ip() -> Match {
@@ -372,4 +383,83 @@ fn an_error_of_ip6_comes_back_to_who_asked() {
         link().ipv6(end(7), end(to)).icmp6(1, 4, [0; 4]).payload(&about[14..]).build()
     };
     assert_eq!(pass(&world, 1, &error(9, &asked(9))).0, [(1, error(1, &asked(1)))]);
+}
+
+/// Who is at port 1 asks as somebody else, and has connections brought to it.
+fn bringing(helper: u16) -> World {
+    let one = |number| ip().with(Field::InPort, number);
+    world(
+        64,
+        vec![
+            (0, 9, one(1), vec![ct(0, 1, Some(1), vec![any_nat()])]),
+            (0, 9, one(2), vec![ct(0, 1, Some(2), vec![any_nat()])]),
+            (1, 9, state(0x21, 0x23), vec![ct_of(helper, 1, 1, None, vec![nat(1, SEEN, None)]), to(2)]),
+            (1, 8, state(0x22, 0x32), vec![to(2)]),
+            // What is brought is let in, and nothing else that is new.
+            (2, 9, state(0x25, 0x25), vec![ct(1, 1, None, vec![any_nat()]), to(1)]),
+            (2, 8, state(0x22, 0x33), vec![to(1)]),
+            (2, 7, state(0x30, 0x30), vec![to(3)]),
+        ],
+    )
+}
+
+fn said(from: ([u8; 4], u16), to: ([u8; 4], u16), at: (u32, u32), line: &str) -> Vec<u8> {
+    let packet = craft::ethernet([2; 6], [4; 6]).ipv4(from.0, to.0).tcp(from.1, to.1);
+    let packet = packet.flags(ACK).sequence(at.0).acknowledgement(at.1);
+    packet.payload(line.as_bytes()).build()
+}
+
+#[test]
+fn a_server_of_ftp_may_connect_to_where_a_client_waits_and_nobody_else() {
+    let world = bringing(21);
+    let sent = |rx, frame: Vec<u8>| {
+        let (mut sent, ended) = pass(&world, rx, &frame);
+        assert!(sent.len() == 1 && ended.is_empty(), "{sent:?} {ended:?}");
+        sent.remove(0)
+    };
+    let nobody = Err("no-action".to_owned());
+    let (client, seen, server) = ((INSIDE, 1000), (SEEN, 1000), (OUTSIDE, 21));
+    assert_eq!(sent(0, tcp(INSIDE, (1000, 21), OUTSIDE, SYN)).0, 2);
+    assert_eq!(sent(1, tcp(OUTSIDE, (21, 1000), SEEN, SYN | ACK)).0, 1);
+    assert_eq!(fate(&world, 1, &tcp(OUTSIDE, (20, 1234), SEEN, SYN)), nobody);
+    // It is told of the address that it is to connect to, which is longer by one octet.
+    let (told, known) = ("PORT 10,0,0,1,4,210\r\n", "PORT 192,0,2,7,4,210\r\n");
+    for _ in 0..2 {
+        // Said again, too.
+        let to_server = sent(0, said(client, server, (100, 500), told));
+        assert_eq!(to_server, (2, said(seen, server, (100, 500), known)));
+    }
+    let (end, seen_end) = (100 + told.len() as u32, 100 + known.len() as u32);
+    let back = sent(1, said(server, seen, (500, seen_end), "200 fine\r\n"));
+    assert_eq!(back, (1, said(server, client, (500, end), "200 fine\r\n")));
+    let next = sent(0, said(client, server, (end, 510), "LIST\r\n"));
+    assert_eq!(next, (2, said(seen, server, (seen_end, 510), "LIST\r\n")));
+    // The server comes, and is let in; others are not, nor is it to another port.
+    assert_eq!(fate(&world, 1, &tcp([10, 0, 0, 9], (20, 1234), SEEN, SYN)), nobody);
+    assert_eq!(fate(&world, 1, &tcp(OUTSIDE, (20, 1235), SEEN, SYN)), nobody);
+    let data = sent(1, tcp(OUTSIDE, (20, 1234), SEEN, SYN));
+    assert_eq!(data, (1, tcp(OUTSIDE, (20, 1234), INSIDE, SYN)));
+    let answer = sent(0, tcp(INSIDE, (1234, 20), OUTSIDE, SYN | ACK));
+    assert_eq!(answer, (2, tcp(SEEN, (1234, 20), OUTSIDE, SYN | ACK)));
+    // Who has it connect to somebody else is not heard.
+    let bounce = fate(&world, 0, &said(client, server, (end + 6, 510), "PORT 10,0,0,9,4,210\r\n"));
+    assert_eq!(bounce, nobody);
+    assert_eq!(fate(&world, 1, &tcp([10, 0, 0, 9], (20, 1234), SEEN, SYN)), nobody);
+}
+
+#[test]
+fn who_asks_by_tftp_is_sent_it_from_another_port() {
+    let world = bringing(69);
+    let datagram = |from: ([u8; 4], u16), to: ([u8; 4], u16), what: u8| {
+        let packet = craft::ethernet([2; 6], [4; 6]).ipv4(from.0, to.0).udp(from.1, to.1);
+        packet.payload(&[0, what, b'f', 0]).build()
+    };
+    let data = datagram((OUTSIDE, 3000), (SEEN, 1000), 3);
+    assert_eq!(fate(&world, 1, &data), Err("no-action".to_owned()));
+    let asked = pass(&world, 0, &datagram((INSIDE, 1000), (OUTSIDE, 69), 1)).0;
+    assert_eq!(asked, [(2, datagram((SEEN, 1000), (OUTSIDE, 69), 1))]);
+    let data = pass(&world, 1, &data).0;
+    assert_eq!(data, [(1, datagram((OUTSIDE, 3000), (INSIDE, 1000), 3))]);
+    let answer = pass(&world, 0, &datagram((INSIDE, 1000), (OUTSIDE, 3000), 4)).0;
+    assert_eq!(answer, [(2, datagram((SEEN, 1000), (OUTSIDE, 3000), 4))]);
 }

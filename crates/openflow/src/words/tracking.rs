@@ -26,6 +26,12 @@ pub(super) fn ct(it: &Ct, f: &mut Formatter<'_>) -> fmt::Result {
     if !others.is_empty() {
         words.push(format!("exec({})", Actions(&others)));
     }
+    words.extend(match it.helper {
+        0 => None,
+        21 => Some("alg=ftp".to_owned()),
+        69 => Some("alg=tftp".to_owned()),
+        port => Some(format!("alg={port}")),
+    });
     write!(f, "ct({})", words.join(","))
 }
 
@@ -87,6 +93,10 @@ mod tests {
             Nat { flags: 2 | 8, ip6: Some((1, None)), ports: Some((5, Some(9))), ..Nat::default() };
         assert_eq!(Action::from(Translate { nat: to }).to_string(), "nat(dst=[::1]:5-9,hash)");
         let on = Ct { flags: 0, zone: Zone::Number(9), table: Some(6), helper: 0, actions: vec![] };
-        assert_eq!(Action::from(on).to_string(), "ct(table=6,zone=9)");
+        assert_eq!(Action::from(on.clone()).to_string(), "ct(table=6,zone=9)");
+        for (helper, word) in [(21, "ftp"), (69, "tftp"), (5060, "5060")] {
+            let on = Ct { helper, ..on.clone() };
+            assert_eq!(Action::from(on).to_string(), format!("ct(table=6,zone=9,alg={word})"));
+        }
     }
 }

@@ -5,6 +5,7 @@
 //!  nat(dst=…)       ─▶ the same of the destination; then, from other ports of its source
 //! ```
 
+use super::speech::Speech;
 use conntrack::{
     End, Family, Inner, Tuple, translate_error4, translate_error6, translate4,
 };
@@ -178,15 +179,18 @@ fn mix(hash: u32, value: u128) -> u32 {
 }
 
 /// What a frame has to become.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
     /// Where in the frame the packet begins.
     at: usize,
     what: What,
+    speech: Option<Box<Speech>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum What {
+    /// Its addresses and ports stay.
+    Nothing,
     /// The packet of a tuple; of IPv6, from another.
     Flow(Tuple, Tuple),
     /// An error, from and to these addresses, that tells at a place of the packet of a tuple.
@@ -205,7 +209,23 @@ impl Change {
     /// None where nothing changes.
     #[inline]
     pub(super) fn of(at: usize, from: &Tuple, to: &Tuple) -> Option<Self> {
-        (from != to).then_some(Self { at, what: What::Flow(*from, *to) })
+        (from != to).then_some(Self { at, what: What::Flow(*from, *to), speech: None })
+    }
+
+    /// Nothing changes.
+    pub(super) fn nothing(at: usize) -> Self {
+        Self { at, what: What::Nothing, speech: None }
+    }
+
+    /// The same, and what it says.
+    pub(super) fn saying(self, speech: Box<Speech>) -> Self {
+        Self { speech: Some(speech), ..self }
+    }
+
+    /// Octets that the frame gets longer by; less than none where it gets shorter.
+    #[inline]
+    pub fn growth(&self) -> isize {
+        self.speech.as_ref().map_or(0, |speech| speech.growth())
     }
 
     /// Of an error about what is `to` on the other side.
@@ -219,12 +239,20 @@ impl Change {
         let ((own, _), (known_as, destination)) = (ends(&as_if), ends(to));
         let source = if by == own || known_as != own { known_as } else { by };
         let what = What::Error(source, destination, inner.at, to.inverse());
-        Some(Self { at, what })
+        Some(Self { at, what, speech: None })
     }
 
-    /// Makes it so.
+    /// Makes it so; at the end of the frame there is as much room more as it grows by.
     pub fn apply(&self, frame: &mut [u8]) {
+        self.translate(frame);
+        if let (Some(speech), Some(packet)) = (&self.speech, frame.get_mut(self.at..)) {
+            _ = speech.apply(packet);
+        }
+    }
+
+    fn translate(&self, frame: &mut [u8]) {
         match &self.what {
+            What::Nothing => {}
             What::Flow(from, to) if to.family() == Family::Ip6 => flow6(frame, from, to),
             What::Flow(_, to) => {
                 if let Some(packet) = frame.get_mut(self.at..) {
