@@ -1,6 +1,7 @@
 //! What can be wrong with a server, or with what it says.
 
 use std::io;
+use std::path::PathBuf;
 
 /// See the module.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +29,19 @@ pub enum Fault {
         /// What it said.
         why: String,
     },
+    /// A file that is needed to be known, or to know a server, is not what it should be.
+    #[error("{}: {why}", file.display())]
+    Keys {
+        /// Which.
+        file: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Nobody said by which key and certificates a server is spoken with.
+    #[error("ssl: needs a private key, a certificate and that of the authority")]
+    NoKeys,
     /// Not a place that a server can be at.
-    #[error("`{0}` is no database: expected unix:FILE or tcp:ADDRESS:PORT")]
+    #[error("`{0}` is no database: expected unix:FILE, tcp:ADDRESS:PORT or ssl:ADDRESS:PORT")]
     Target(String),
 }
 

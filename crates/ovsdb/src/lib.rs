@@ -17,6 +17,7 @@ mod message;
 mod rows;
 mod session;
 mod target;
+mod tls;
 
 pub use datum::{Atom, Datum};
 pub use fault::Fault;
@@ -25,3 +26,4 @@ pub use message::Message;
 pub use rows::{Row, Rows};
 pub use session::Session;
 pub use target::Target;
+pub use tls::Keys;

@@ -5,6 +5,7 @@ use crate::frames::Frames;
 use crate::message::Message;
 use crate::rows::Rows;
 use crate::target::{Stream, Target};
+use crate::tls::Keys;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -33,10 +34,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// Connects.
-    pub fn connect(target: &Target, database: &str) -> Result<Self, Fault> {
+    /// Connects; `keys`: what a server needs to know who we are, and we who it is, over TLS.
+    pub fn connect(target: &Target, keys: Option<&Keys>, database: &str) -> Result<Self, Fault> {
         Ok(Self {
-            stream: target.connect()?,
+            stream: target.connect(keys)?,
             frames: Frames::default(),
             database: database.to_owned(),
             rows: Rows::default(),

@@ -1,6 +1,7 @@
 //! Where a database's server is, and the way there.
 
 use crate::fault::Fault;
+use crate::tls::{Keys, Tls};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -19,6 +20,8 @@ pub enum Target {
     Unix(PathBuf),
     /// Another machine, perhaps.
     Tcp(SocketAddr),
+    /// The same, over TLS.
+    Ssl(SocketAddr),
 }
 
 impl FromStr for Target {
@@ -29,6 +32,7 @@ impl FromStr for Target {
         match text.split_once(':') {
             Some(("unix", path)) if !path.is_empty() => Ok(Self::Unix(path.into())),
             Some(("tcp", address)) => address.parse().map(Self::Tcp).map_err(|_| wrong()),
+            Some(("ssl", address)) => address.parse().map(Self::Ssl).map_err(|_| wrong()),
             _ => Err(wrong()),
         }
     }
@@ -39,6 +43,7 @@ impl fmt::Display for Target {
         match self {
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
             Self::Tcp(address) => write!(f, "tcp:{address}"),
+            Self::Ssl(address) => write!(f, "ssl:{address}"),
         }
     }
 }
@@ -48,19 +53,30 @@ impl fmt::Display for Target {
 pub(crate) enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
+    Tls(Box<Tls>),
 }
 
 impl Target {
-    pub(crate) fn connect(&self) -> io::Result<Stream> {
+    /// Goes there; `keys`: what TLS needs.
+    pub(crate) fn connect(&self, keys: Option<&Keys>) -> Result<Stream, Fault> {
         Ok(match self {
             Self::Unix(path) => Stream::Unix(UnixStream::connect(path)?),
-            Self::Tcp(address) => {
-                let stream = TcpStream::connect_timeout(address, PATIENCE)?;
-                stream.set_nodelay(true)?;
-                Stream::Tcp(stream)
+            Self::Tcp(address) => Stream::Tcp(tcp(address)?),
+            Self::Ssl(address) => {
+                let keys = keys.ok_or(Fault::NoKeys)?;
+                let stream = tcp(address)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_write_timeout(Some(PATIENCE))?;
+                Stream::Tls(Box::new(keys.begin(stream, *address)?))
             }
         })
     }
+}
+
+fn tcp(address: &SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(address, PATIENCE)?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 impl Stream {
@@ -75,6 +91,7 @@ impl Stream {
         let read = match self {
             Self::Unix(it) => it.set_read_timeout(time).and_then(|()| it.read(into)),
             Self::Tcp(it) => it.set_read_timeout(time).and_then(|()| it.read(into)),
+            Self::Tls(it) => it.sock.set_read_timeout(time).and_then(|()| it.read(into)),
         };
         match read {
             Ok(count) => Ok(Some(count)),
@@ -102,6 +119,11 @@ impl Stream {
                 it.set_write_timeout(Some(time))?;
                 it.write_all(bytes)
             }
+            Self::Tls(it) => {
+                it.sock.set_write_timeout(Some(time))?;
+                it.write_all(bytes)?;
+                it.flush()
+            }
         }
     }
 }
@@ -112,10 +134,12 @@ mod tests {
 
     #[test]
     fn targets_read_back_and_others_are_told() {
-        for text in ["unix:/run/db.sock", "tcp:127.0.0.1:6640", "tcp:[::1]:6640"] {
+        let all =
+            ["unix:/run/db.sock", "tcp:127.0.0.1:6640", "tcp:[::1]:6640", "ssl:127.0.0.1:6640"];
+        for text in all {
             assert_eq!(text.parse::<Target>().unwrap().to_string(), text);
         }
-        for text in ["", "unix:", "tcp:host:1", "ssl:1.2.3.4:1", "/run/db.sock"] {
+        for text in ["", "unix:", "tcp:host:1", "ssl:1.2.3.4", "/run/db.sock"] {
             let told = text.parse::<Target>().unwrap_err().to_string();
             assert!(told.starts_with(&format!("`{text}` is no database")), "{told}");
         }

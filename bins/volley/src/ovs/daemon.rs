@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ovsdb::{Fault, Session, Target};
+use ovsdb::{Fault, Keys, Session, Target};
 use serde_json::{Value, json};
 
 use super::appctl::Appctl;
@@ -126,6 +126,7 @@ impl Schema {
 /// Serves for ever.
 pub(super) fn run<R: Router>(
     target: &Target,
+    keys: Option<&Keys>,
     folder: &Path,
     mut maker: Maker<R>,
     mut appctl: Appctl,
@@ -134,7 +135,10 @@ pub(super) fn run<R: Router>(
     let mut wait = 0;
     loop {
         let mut begun = || waits = WAITS.iter().copied();
-        let ended = serve(target, folder, &mut maker, &mut appctl, &mut log, &mut begun);
+        let session = Session::connect(target, keys, "Open_vSwitch");
+        let ended = session.and_then(|session| {
+            serve(session, target, folder, &mut maker, &mut appctl, &mut log, &mut begun)
+        });
         if let Err(error) = ended {
             log.tell("database", &BTreeSet::from([format!("{target}: {error}")]));
         }
@@ -145,6 +149,7 @@ pub(super) fn run<R: Router>(
 
 /// One session with the database.
 fn serve<R: Router>(
+    mut session: Session,
     target: &Target,
     folder: &Path,
     maker: &mut Maker<R>,
@@ -152,7 +157,6 @@ fn serve<R: Router>(
     log: &mut Log,
     begun: &mut dyn FnMut(),
 ) -> Result<(), Fault> {
-    let mut session = Session::connect(target, "Open_vSwitch")?;
     let schema = Schema::read(&session.schema()?);
     session.lock(LOCK)?;
     let wanted_columns = COLUMNS.iter().filter_map(|(table, columns)| {

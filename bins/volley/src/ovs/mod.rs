@@ -44,7 +44,8 @@ const FOLDER: &str = "/var/run/openvswitch";
 /// Whose database, and where things are.
 #[derive(Debug, Args)]
 pub(crate) struct Ovs {
-    /// The database: unix:FILE or tcp:ADDRESS:PORT; db.sock in the folder of sockets when left out
+    /// The database: unix:FILE, tcp:ADDRESS:PORT or ssl:ADDRESS:PORT; db.sock in the folder of
+    /// sockets when left out
     #[arg(value_name = "DATABASE")]
     database: Option<String>,
     /// Open vSwitch's folder of sockets, where bridges have theirs for ovs-ofctl
@@ -54,6 +55,26 @@ pub(crate) struct Ovs {
     /// Where it writes down what it has made of the router
     #[arg(long, value_name = "FILE", default_value = STATE, value_hint = ValueHint::FilePath)]
     state: PathBuf,
+    /// Over TLS: the file of our private key
+    #[arg(short = 'p', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    private_key: Option<PathBuf>,
+    /// Over TLS: the file of our certificate
+    #[arg(short = 'c', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    certificate: Option<PathBuf>,
+    /// Over TLS: the file of the certificate of who has signed the server's
+    #[arg(short = 'C', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    ca_cert: Option<PathBuf>,
+}
+
+impl Ovs {
+    /// What TLS needs, if it is there whole.
+    fn keys(&self) -> Option<ovsdb::Keys> {
+        Some(ovsdb::Keys {
+            key: self.private_key.clone()?,
+            certificate: self.certificate.clone()?,
+            authority: self.ca_cert.clone()?,
+        })
+    }
 }
 
 /// Serves until it is interrupted; what it has made stays.
@@ -63,10 +84,15 @@ pub(crate) fn run(session: &Session, args: &Ovs) -> Result<(), CliError> {
     let target = database
         .parse::<ovsdb::Target>()
         .map_err(|error| CliError::Usage(format!("error: {error}\n")))?;
+    let keys = args.keys();
+    if matches!(target, ovsdb::Target::Ssl(_)) && keys.is_none() {
+        let needed = "--private-key, --certificate and --ca-cert";
+        return Err(CliError::Usage(format!("error: {target} needs {needed}\n")));
+    }
     let router = router::Api::new(session.client.socket())?;
     let made = make::Maker::new(router, Kept::load(&args.state)?);
     let appctl = appctl::Appctl::new(session.client.beside(PATIENCE)?, args.folder.clone());
-    daemon::run(&target, &args.folder, made, appctl)
+    daemon::run(&target, keys.as_ref(), &args.folder, made, appctl)
 }
 
 /// Tells whoever reads the log.

@@ -63,7 +63,7 @@ fn rows_are_followed_while_answers_are_waited_for() {
         let answer = json!({ "id": asked["id"], "result": [{ "error": "constraint violation", "details": "no" }], "error": null });
         write!(stream, "{answer}").unwrap();
     });
-    let mut session = Session::connect(&target, "Open_vSwitch").unwrap();
+    let mut session = Session::connect(&target, None, "Open_vSwitch").unwrap();
     session.monitor(&[("Bridge", vec!["name".to_owned()])]).unwrap();
     assert!(session.listen(Duration::ZERO).unwrap());
     assert_eq!(session.rows().table("Bridge").count(), 1);
@@ -91,7 +91,7 @@ fn a_lock_comes_when_another_lets_go() {
         write!(stream, "{told}").unwrap();
         stream
     });
-    let mut session = Session::connect(&target, "Open_vSwitch").unwrap();
+    let mut session = Session::connect(&target, None, "Open_vSwitch").unwrap();
     session.lock("vswitchd").unwrap();
     let _stream = served.join().unwrap();
     while !session.has_lock() {
@@ -111,7 +111,7 @@ fn a_server_that_speaks_nonsense_is_told_of() {
             write!(stream, "{nonsense}").unwrap();
             stream
         });
-        let mut session = Session::connect(&target, "Open_vSwitch").unwrap();
+        let mut session = Session::connect(&target, None, "Open_vSwitch").unwrap();
         let _stream = served.join().unwrap();
         let error = session.monitor(&[]).unwrap_err().to_string();
         assert!(error.contains(told), "{error}");
