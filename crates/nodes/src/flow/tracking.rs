@@ -153,9 +153,9 @@ impl Tracker<'_> {
             _ => None,
         };
         let begin = |to: &Tuple, translated: Option<End>| {
-            let (both, begins) =
-                ((tuple, &to.inverse()), Begins { translated, helper, expected });
-            table.begin(both, begins, seen, &self.tracking.timeouts, self.now.second)
+            let (reply, begins) = (to.inverse(), Begins { translated, helper, expected });
+            let timeouts = &self.tracking.timeouts;
+            table.begin((tuple, &reply), begins, seen, timeouts, self.now.second)
         };
         let Some(nat) = self.step.nat.filter(|_| self.was == 0) else {
             let begun = begin(tuple, None).map_err(why)?;

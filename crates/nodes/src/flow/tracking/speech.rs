@@ -116,7 +116,9 @@ impl Tracker<'_> {
                 self.table().expect(found, told.port, self.now.second);
             }
         }
-        if self.step.nat.is_none() || !found.status.is_translated() {
+        // What was translated already was said otherwise then.
+        let is_asked = self.step.nat.is_some() && self.was == 0;
+        if !is_asked || !found.status.is_translated() {
             return None;
         }
         let skews = self.table().skews(found).map(i32::from);
