@@ -19,8 +19,10 @@ use openflow::message::{Command, FlowMod, GroupKind, reason};
 use openflow::{Action, Field, Machine, Match, PortNumber, Sub, port};
 use std::sync::Arc;
 
-/// Look-ups inside look-ups.
+/// Look-ups inside look-ups, of the same table or one before it, and groups: as in Open vSwitch.
 const DEEPEST: u32 = 64;
+/// Look-ups inside look-ups of any table: what a worker's stack has room for.
+const NESTED: u32 = 256;
 /// Look-ups of a packet, and steps.
 const MOST: usize = 4096;
 
@@ -74,7 +76,9 @@ struct Translation<'s> {
     /// Where what is sent next waits.
     queue: Option<u32>,
     next: Option<u8>,
+    /// Look-ups that this one is inside of; and those of them that led back, and groups.
     depth: u32,
+    led_back: u32,
     lookups: usize,
     reason: u8,
     is_over: bool,
@@ -115,6 +119,7 @@ impl<'s> Translation<'s> {
             queue: None,
             next: None,
             depth: 0,
+            led_back: 0,
             lookups: 0,
             reason: reason::ACTION,
             is_over: false,
@@ -217,6 +222,11 @@ impl<'s> Translation<'s> {
         } else {
             self.cut();
         }
+    }
+
+    /// Whether it is as far in as it may be.
+    fn is_deepest(&self) -> bool {
+        self.led_back >= DEEPEST || self.depth >= NESTED
     }
 
     /// Something cannot be done: the packet goes no further.

@@ -104,7 +104,7 @@ impl Machine for Translation<'_> {
 
     fn group(&mut self, number: u32) {
         let Some(group) = self.snapshot.groups.get(&number).cloned() else { return };
-        if self.depth >= DEEPEST {
+        if self.is_deepest() {
             self.is_lost(false);
             return self.cut();
         }
@@ -126,7 +126,7 @@ impl Machine for Translation<'_> {
             }
         };
         self.counters.push(Arc::clone(&group.counters));
-        self.depth += 1;
+        (self.depth, self.led_back) = (self.depth + 1, self.led_back + 1);
         let (reason, level) = (std::mem::replace(&mut self.reason, reason::GROUP), self.level());
         let is_choice = matches!(group.kind, GroupKind::FastFailover | GroupKind::Select);
         if group.kind == GroupKind::FastFailover {
@@ -154,6 +154,7 @@ impl Machine for Translation<'_> {
             self.back(level);
         }
         (self.reason, self.depth) = (reason, self.depth - 1);
+        self.led_back -= 1;
     }
 
     fn meter(&mut self, meter: u32) {
@@ -221,18 +222,21 @@ impl Machine for Translation<'_> {
     }
 
     fn resubmit(&mut self, table: Option<u8>, as_port: Option<PortNumber>) {
-        if self.depth >= DEEPEST {
+        if self.is_deepest() {
             self.is_lost(false);
             return self.cut();
         }
+        let (table, led_back) = (table.unwrap_or(self.table), self.led_back);
+        // What leads on ends by itself.
+        self.led_back += u32::from(table <= self.table);
         self.depth += 1;
         let next = self.next.take();
-        self.look_up(table.unwrap_or(self.table), as_port);
-        (self.next, self.depth) = (next, self.depth - 1);
+        self.look_up(table, as_port);
+        (self.next, self.depth, self.led_back) = (next, self.depth - 1, led_back);
     }
 
     fn on_copy(&mut self, actions: &[Action]) {
-        if self.depth >= DEEPEST {
+        if self.is_deepest() {
             return self.cut();
         }
         self.depth += 1;

@@ -229,7 +229,7 @@ fn a_packet_that_is_tracked_begins_again_with_what_tables_wrote_and_tracking_sai
     assert_eq!([16, 17, 18, 19, 8].map(|word| verdict.mask.words[word] & 0xff), [0xff, 0, 0, 0, 0]);
     let again = |state: u8, mark: u32| {
         let mut key = packet();
-        key.begin_again(frozen, 77, &Tracked { state, zone: 7, mark, label: 0 });
+        key.begin_again(frozen, 77, &Tracked { state, zone: 7, mark, ..Tracked::default() });
         translate_again(&it, &key, frozen)
     };
     let verdict = again(0x22, 5);
@@ -293,4 +293,29 @@ fn who_asks_is_told_which_flow_each_table_had() {
     assert_eq!(*verdict.steps, *translate(&world, &packet()).steps);
     let told = |it: &Looked| (it.depth, it.table, it.flow.as_ref().map(|flow| flow.priority));
     assert_eq!(trail.iter().map(told).collect::<Vec<_>>(), [(0, 0, Some(7)), (1, 5, None)]);
+}
+
+#[test]
+fn what_leads_on_is_not_counted_and_what_leads_back_is() {
+    let on = |table: u8| Resubmit { port: None, table: Some(table) }.into();
+    let told = |world: &Snapshot| {
+        let verdict = translate(world, &packet());
+        let tells = verdict.steps.iter().any(|it| matches!(it, Step::Tell(_)));
+        (verdict.is_cut, tells, verdict.counters.len())
+    };
+    // Back and on again until a TTL of 64 is used up: 64 times here, 63 times there.
+    let again = |controllers: Vec<u16>| {
+        world(vec![
+            (0, 1, Match::any(), vec![DecTtl { controllers }.into(), on(2)]),
+            (2, 1, Match::any(), vec![on(0)]),
+        ])
+    };
+    assert_eq!(told(&again(vec![0])), (false, true, 127));
+    // One table more does not lead there.
+    let back = world(vec![(0, 1, Match::any(), vec![on(0)])]);
+    assert_eq!(told(&back), (true, false, 65));
+    // 200 tables, each of which leads to the next.
+    let chain = (0..200).map(|table| (table, 1, Match::any(), vec![on(table + 1)]));
+    let chain = world(chain.chain([(200, 1, Match::any(), vec![to(2)])]).collect());
+    assert_eq!(*translate(&chain, &packet()).steps, [Step::Output(2)]);
 }

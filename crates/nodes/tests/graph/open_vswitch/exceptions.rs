@@ -14,6 +14,7 @@ const FORCE: u16 = 2;
 /// What a table of connections knows.
 pub(super) struct Known {
     begun: u64,
+    ended: u64,
     /// Packets that went no further, for want of a port that nobody else has.
     refused: u64,
     /// What translated connections look like on both sides.
@@ -29,7 +30,8 @@ impl Known {
             }
             false
         });
-        Self { begun: table.counters().begun, refused, translated }
+        let counters = table.counters();
+        Self { begun: counters.begun, ended: counters.ended, refused, translated }
     }
 
     /// Whether a frame between both made us know what the daemon does not, or otherwise.
@@ -46,7 +48,7 @@ impl Known {
         // It ended before its time, by a SYN or by `force`: what it looked like outside is taken
         // for a while longer there. Of a translated one `force` ends nothing, or what it should
         // not.
-        let has_ended = self.translated.iter().any(|it| !after.translated.contains(it));
+        let has_ended = after.ended > self.ended && !self.translated.is_empty();
         let is_by_force = is_forced && !after.translated.is_empty();
         begins
             || is_refused

@@ -34,7 +34,6 @@ fn flows_do_what_open_vswitch_does() {
 }
 
 #[test]
-#[ignore = "some twenty of a thousand cases differ, those with `nat` most: docs/flow-switch.md"]
 fn flows_track_connections_as_open_vswitch_does() {
     compare("connections", connections::case, 0);
 }
