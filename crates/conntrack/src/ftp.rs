@@ -36,9 +36,8 @@ pub enum Said {
 /// Reads what a client sends, or a server.
 pub fn read(segment: &[u8], is_client: bool, is_ip6: bool) -> Said {
     let line = &segment[..segment.len().min(LONGEST)];
-    let begins = |word: &[u8]| {
-        line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-    };
+    let begins =
+        |word: &[u8]| line.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     let told = match (is_client, is_ip6) {
         (true, false) if begins(b"PORT ") => old(line, 5),
         (false, false) if begins(b"227 ") => old(line, 4),
@@ -138,7 +137,10 @@ mod tests {
         assert_eq!(port, waits(Some(("10.0.0.1", 5..13)), 1234));
         let passive = b"227 Entering Passive Mode (10,0,0,2,4,210).\r\n";
         assert_eq!(read(passive, false, false), waits(Some(("10.0.0.2", 27..35)), 1234));
-        assert_eq!(read(b"port 1,2,3,4,0,21\r\n", true, false), waits(Some(("1.2.3.4", 5..12)), 21));
+        assert_eq!(
+            read(b"port 1,2,3,4,0,21\r\n", true, false),
+            waits(Some(("1.2.3.4", 5..12)), 21)
+        );
         let extended = read(b"EPRT |2|2001:db8::1|1234|\r\n", true, true);
         assert_eq!(extended, waits(Some(("2001:db8::1", 8..19)), 1234));
         let passive = b"229 Entering Extended Passive Mode (|||1234|)\r\n";

@@ -128,7 +128,9 @@ impl Table {
             && status.translated_end(Direction::Original) == End::Destination;
         let to = match (of.direction, of_destination) {
             (Direction::Reply, true) => (tuple.to_host_of(&reply, End::Source), End::Destination),
-            (Direction::Reply, false) => (tuple.from_host_of(&reply, End::Destination), End::Source),
+            (Direction::Reply, false) => {
+                (tuple.from_host_of(&reply, End::Destination), End::Source)
+            }
             (Direction::Original, true) => {
                 (tuple.from_host_of(&original, End::Destination), End::Source)
             }
@@ -178,11 +180,7 @@ impl Table {
 }
 
 fn parent_of(found: &Found) -> Parent {
-    Parent {
-        slot: found.slot,
-        generation: found.status.generation(),
-        direction: found.direction,
-    }
+    Parent { slot: found.slot, generation: found.status.generation(), direction: found.direction }
 }
 
 #[cfg(test)]

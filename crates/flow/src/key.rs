@@ -60,7 +60,9 @@ impl Key {
         // The number of its way, and what tracking said of it; who began its connection, nearly
         // always the packet itself tells.
         let beside = [16, 17, 18, 20].into_iter();
-        beside.chain(FIRST_OF_PACKET..END_OF_PACKET).fold(0, |sum, word| add(sum, word, self.words[word]))
+        beside
+            .chain(FIRST_OF_PACKET..END_OF_PACKET)
+            .fold(0, |sum, word| add(sum, word, self.words[word]))
     }
 }
 

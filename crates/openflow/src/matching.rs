@@ -136,7 +136,8 @@ impl Match {
             Needs::NdAdvert => is_nd(&[136]),
             // Of what cannot be of a connection nobody knows who began it.
             Needs::Tracked => self.get(Field::CtState).is_some_and(|(state, mask)| {
-                state & KNOWN != 0 || state & TRACKED != 0 && mask & INVALID != 0 && state & INVALID == 0
+                state & KNOWN != 0
+                    || state & TRACKED != 0 && mask & INVALID != 0 && state & INVALID == 0
             }),
         }
     }

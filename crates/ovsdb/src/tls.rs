@@ -95,8 +95,7 @@ impl ServerCertVerifier for Signed {
         // The name is looked at last, when all else was right.
         match self.0.verify_server_cert(own, above, name, ocsp, now) {
             Err(Error::InvalidCertificate(
-                CertificateError::NotValidForName
-                | CertificateError::NotValidForNameContext { .. },
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Ok(ServerCertVerified::assertion()),
             told => told,
         }

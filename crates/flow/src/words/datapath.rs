@@ -33,9 +33,12 @@ impl Header {
         if !is_it {
             return self;
         }
-        self.field(key, mask, Field::CtProto, "proto")
-            .field(key, mask, Field::CtSrc, from)
-            .field(key, mask, Field::CtDst, to)
+        self.field(key, mask, Field::CtProto, "proto").field(key, mask, Field::CtSrc, from).field(
+            key,
+            mask,
+            Field::CtDst,
+            to,
+        )
     }
 
     fn end(self, name: &str, out: &mut Vec<String>) {

@@ -90,13 +90,7 @@ fn ct(flags: u16, zone: u16, table: Option<u8>, actions: Vec<Action>) -> Action 
 }
 
 /// The same of connections that bring others.
-fn ct_of(
-    helper: u16,
-    flags: u16,
-    zone: u16,
-    table: Option<u8>,
-    actions: Vec<Action>,
-) -> Action {
+fn ct_of(helper: u16, flags: u16, zone: u16, table: Option<u8>, actions: Vec<Action>) -> Action {
     Ct { flags, zone: Zone::Number(zone), table, helper, actions }.into()
 }
 
@@ -393,7 +387,12 @@ fn bringing(helper: u16) -> World {
         vec![
             (0, 9, one(1), vec![ct(0, 1, Some(1), vec![any_nat()])]),
             (0, 9, one(2), vec![ct(0, 1, Some(2), vec![any_nat()])]),
-            (1, 9, state(0x21, 0x23), vec![ct_of(helper, 1, 1, None, vec![nat(1, SEEN, None)]), to(2)]),
+            (
+                1,
+                9,
+                state(0x21, 0x23),
+                vec![ct_of(helper, 1, 1, None, vec![nat(1, SEEN, None)]), to(2)],
+            ),
             (1, 8, state(0x22, 0x32), vec![to(2)]),
             // What is brought is let in, and nothing else that is new.
             (2, 9, state(0x25, 0x25), vec![ct(1, 1, None, vec![any_nat()]), to(1)]),

@@ -134,8 +134,7 @@ impl Tracker<'_> {
                 return Some(Heard::Badly);
             }
         }
-        let is_same =
-            speech.sequence == 0 && speech.acknowledged == 0 && speech.edit.is_none();
+        let is_same = speech.sequence == 0 && speech.acknowledged == 0 && speech.edit.is_none();
         (!is_same).then(|| Heard::Well(Some(Box::new(speech))))
     }
 }

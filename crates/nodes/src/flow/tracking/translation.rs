@@ -6,9 +6,7 @@
 //! ```
 
 use super::speech::Speech;
-use conntrack::{
-    End, Family, Inner, Tuple, translate_error4, translate_error6, translate4,
-};
+use conntrack::{End, Family, Inner, Tuple, translate_error4, translate_error6, translate4};
 use flow::write_field;
 use openflow::{Field, Nat};
 use wire::ip::protocol;

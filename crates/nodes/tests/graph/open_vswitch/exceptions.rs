@@ -50,11 +50,7 @@ impl Known {
         // not.
         let has_ended = after.ended > self.ended && !self.translated.is_empty();
         let is_by_force = is_forced && !after.translated.is_empty();
-        begins
-            || is_refused
-            || after.translated.iter().any(has_moved)
-            || has_ended
-            || is_by_force
+        begins || is_refused || after.translated.iter().any(has_moved) || has_ended || is_by_force
     }
 }
 
