@@ -43,7 +43,9 @@ impl Known {
         // It got another port than its own: which, everybody chooses.
         let has_moved = |(original, reply): &(Tuple, Tuple)| {
             let (own, to) = (original.source_port(), reply.inverse().source_port());
-            own != to && !SAID_PORTS.contains(&to)
+            // The identifier of an echo is none of its ports, which we choose it from as well.
+            let is_echo = matches!(original.protocol(), protocol::ICMP4 | protocol::ICMP6);
+            own != to && (is_echo || !SAID_PORTS.contains(&to))
         };
         // It ended before its time, by a SYN or by `force`: what it looked like outside is taken
         // for a while longer there. Of a translated one `force` ends nothing, or what it should
