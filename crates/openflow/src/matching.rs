@@ -16,8 +16,8 @@ const COOKIE: u32 = 0x0001_3c08;
 /// The bits of a tag that OXM calls a VLAN: 12 of its number, and that there is one.
 const VID_BITS: u128 = 0x1fff;
 
-/// Bits of `ct_state`: those of packets that are of a connection, or begin one; that it cannot be of
-/// one; that it was looked at.
+/// Bits of `ct_state`: those of packets that are of a connection, or begin one; that it cannot be
+/// of one; that it was looked at.
 const KNOWN: u128 = 0xcf;
 const INVALID: u128 = 0x10;
 const TRACKED: u128 = 0x20;

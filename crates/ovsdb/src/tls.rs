@@ -1,6 +1,6 @@
-//! The way to a server over TLS, as Open vSwitch's programs go it: each end shows a certificate that
-//! one authority has signed. Names in certificates are not looked at: the authority is one that
-//! signs for switches alone.
+//! The way to a server over TLS, as Open vSwitch's programs go it: each end shows a certificate
+//! that one authority has signed. Names in certificates are not looked at: the authority is one
+//! that signs for switches alone.
 
 use crate::fault::Fault;
 use rustls::client::WebPkiServerVerifier;
