@@ -113,5 +113,4 @@ refuses() { ! ofctl -O OpenFlow13 add-flow "$of" "$2" 2>"$work/error.txt" && has
 refuses OFPBAC_MATCH_INCONSISTENT 'arp,actions=ct(table=1)'
 refuses OFPBAC_MATCH_INCONSISTENT 'udp,actions=ct(alg=ftp,commit,table=1)'
 refuses OFPBAC_MATCH_INCONSISTENT 'tcp,actions=ct(alg=tftp,commit,table=1)'
-refuses OFPBMC_BAD_PREREQ 'tcp,ct_tp_src=80,actions=drop'
 echo "ok $name"

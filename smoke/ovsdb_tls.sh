@@ -60,3 +60,4 @@ wait "$db" || true
 serve
 vs add-port br0 v3
 until_true pings "$a" 10.0.9.3
+echo "ok $name"
