@@ -19,19 +19,25 @@ pub(super) struct Known {
     refused: u64,
     /// What translated connections look like on both sides.
     translated: Vec<(Tuple, Tuple)>,
+    /// Connections that the other side has sent nothing of yet, and those that it has.
+    unanswered: Vec<(Tuple, Tuple)>,
+    answered: Vec<(Tuple, Tuple)>,
 }
 
 impl Known {
     pub(super) fn of(table: &Table, refused: u64) -> Self {
-        let mut translated = Vec::new();
+        let (mut translated, mut unanswered, mut answered) = (vec![], vec![], vec![]);
         table.each(0, table.room(), 0, |it| {
+            let sides = (it.original, it.reply);
             if it.status.is_translated() {
-                translated.push((it.original, it.reply));
+                translated.push(sides);
             }
+            if it.status.is_answered() { &mut answered } else { &mut unanswered }.push(sides);
             false
         });
         let counters = table.counters();
-        Self { begun: counters.begun, ended: counters.ended, refused, translated }
+        let (begun, ended) = (counters.begun, counters.ended);
+        Self { begun, ended, refused, translated, unanswered, answered }
     }
 
     /// Whether a frame between both made us know what the daemon does not, or otherwise.
@@ -52,15 +58,27 @@ impl Known {
         // not.
         let has_ended = after.ended > self.ended && !self.translated.is_empty();
         let is_by_force = is_forced && !after.translated.is_empty();
-        begins || is_refused || after.translated.iter().any(has_moved) || has_ended || is_by_force
+        // Both sides begin at once: the second SYN answers the first, to the daemon it is `new`.
+        let has_met = is_syn(frame) && after.answered.iter().any(|it| self.unanswered.contains(it));
+        let has_moved = after.translated.iter().any(has_moved);
+        begins || is_refused || has_moved || has_ended || is_by_force || has_met
     }
 }
 
 /// Whether a frame is a segment of TCP that begins no connection.
 fn is_middle(frame: &[u8]) -> bool {
+    flags(frame).is_some_and(|it| it & (flag::SYN | flag::ACK) != flag::SYN)
+}
+
+/// Whether it is one that begins one.
+fn is_syn(frame: &[u8]) -> bool {
+    flags(frame).is_some_and(|it| it & (flag::SYN | flag::ACK) == flag::SYN)
+}
+
+/// Flags of TCP.
+fn flags(frame: &[u8]) -> Option<u8> {
     let (protocol_at, flags_at) = if frame[12..14] == [8, 0] { (23, 47) } else { (20, 67) };
-    let is_tcp = frame[protocol_at] == protocol::TCP;
-    is_tcp && frame[flags_at] & (flag::SYN | flag::ACK) != flag::SYN
+    (frame[protocol_at] == protocol::TCP).then(|| frame[flags_at])
 }
 
 /// Whether a flow of a case takes connections over.
