@@ -168,6 +168,12 @@ ctl() {
     "$bin/volley" --socket "$work/$router.sock" "$@"
 }
 
+# all_answered FILE: of what a ping printed that was interrupted, each answer up to the last is there. What it had sent behind that
+# was on its way.
+all_answered() {
+    awk '/ bytes from / && sub(/.*icmp_seq=/, "") { seen[$1 + 0]; if ($1 + 0 > last) last = $1 + 0 }
+        END { exit !last || length(seen) != last }' "$1"
+}
 pings() { on "$1" ping -c 3 -i 0.2 -W 2 "$2"; }
 # sum EXPRESSION NAME COMMAND…: a number out of the JSON of a show command.
 json() {
