@@ -1,6 +1,7 @@
 //! Routers one after the other, of one folder.
 
 mod of_parts;
+mod older;
 
 use crate::{Left, Router};
 use control::bulk::BulkRoute;
