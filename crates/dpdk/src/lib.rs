@@ -26,8 +26,8 @@
 //! - af_packet says nothing of missing checksums and of frames cut off, nor of times and types of
 //!   tags, receives what the kernel sends, and copies a packet at a time: ports of that kind have a
 //!   driver of ours, too (crate `sockets`);
-//! - vhost fails on a socket file that a killed process left (`stale`), and believes much of what it
-//!   is told: a guard stands in front of it (crate `vhost`).
+//! - vhost fails on a socket file that a killed process left (`stale`), and believes much of what
+//!   it is told: a guard stands in front of it (crate `vhost`).
 //!
 //! The feature `static` links a chosen set of drivers into the program, which then needs the C
 //! library alone.

@@ -10,8 +10,8 @@
 //! of zeroes, and its connection ends. All of a mapping is replaced at once, so that a peer has
 //! each of its regions cost one signal.
 //!
-//! The handler calls what a handler may (signal-safety(7)): it opens, reads, maps; the list of peers'
-//! memory is atomics, and nothing here allocates or takes a lock but `watch`.
+//! The handler calls what a handler may (signal-safety(7)): it opens, reads, maps; the list of
+//! peers' memory is atomics, and nothing here allocates or takes a lock but `watch`.
 
 use std::fs::{File, Metadata};
 use std::io;
