@@ -5,8 +5,8 @@
 //!                ▼                                                              ▼
 //!                │ B C │                                                        │ B' C │
 //! ```
-//! What leads to a change is copied, and nothing else; of children that are one, what is below them,
-//! so that a block has one cut above it in each version. A rule goes down the trees as it would have
+//! What leads to a change is copied, and nothing else; of children that are one, what is below,
+//! so that a block has one cut above it in each version. A rule goes down the trees as it had
 //! when the list was made: so it is found again where it was put.
 
 #![allow(unsafe_code)] // Reads blocks of the version before, and writes those that it was given.

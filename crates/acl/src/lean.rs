@@ -1,4 +1,4 @@
-//! A rule of IPv4 in half a cache line: what nearly all rules ask for, and neither VLAN nor station.
+//! A rule of IPv4 in half a cache line: what nearly all ask for, and neither VLAN nor station.
 //!
 //! ```text
 //!  ┌─────────┬────────┬─────────────┬───────────────┬──────────────────┬─────────────┬───────┐

@@ -7,7 +7,7 @@
 //!  [[route]] …   ─▶ pieces of 64 KiB, one at a time ──────┴▶ Config, if all is as it should be
 //!  [[neighbor]] …     ─┘                                   ▶ none: the file is read as a whole
 //! ```
-//! A piece begins at a line that says `[[route]]` and no more, and ends before one that begins with a
+//! A piece begins at a line that says `[[route]]` and no more, and ends before one with a
 //! bracket. If such a line is within a list, what is before it is a list without an end, and the
 //! file is read as a whole, as it is whenever there is anything to tell: that pass knows places.
 

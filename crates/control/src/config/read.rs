@@ -156,7 +156,7 @@ impl<'a> TableReader<'a> {
         self.optional(key)
     }
 
-    /// A field that must be there, and says which others may be: where it is missing or wrong, a key
+    /// A field that must be there, and says which others may be: where it lacks or is wrong, a key
     /// may be one of those, and is only told when it is nearly another.
     pub fn deciding<T: Field>(&mut self, key: &'static str) -> Option<T> {
         let said = self.required(key);
