@@ -107,7 +107,8 @@ fn keep(
             names.collect::<Result<Vec<_>, _>>().map(|_| BTreeSet::new())
         }
         "items" => {
-            let items = value.as_array().into_iter().flatten().map(|item| fits(anchors, says, item));
+            let items =
+                value.as_array().into_iter().flatten().map(|item| fits(anchors, says, item));
             items.collect::<Result<Vec<_>, _>>().map(|_| BTreeSet::new())
         }
         "allOf" => Ok(all(says)
