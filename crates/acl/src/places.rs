@@ -108,7 +108,7 @@ fn take(unused: &mut u32, end: u32) -> Option<u32> {
 /// likely to come on its other side.
 fn between(before: u64, behind: u64) -> Option<u64> {
     let room = behind - before;
-    let was_there = |stands: u64| stands % GAP == 0 || stands == END;
+    let was_there = |stands: u64| stands.is_multiple_of(GAP) || stands == END;
     let step = match (was_there(before), was_there(behind)) {
         (true, true) if behind == END => (room / 2).min(GAP),
         (true, true) | (false, false) => room / 2,

@@ -129,10 +129,10 @@ impl Table {
         let to = match (of.direction, of_destination) {
             (Direction::Reply, true) => (tuple.to_host_of(&reply, End::Source), End::Destination),
             (Direction::Reply, false) => {
-                (tuple.from_host_of(&reply, End::Destination), End::Source)
+                (tuple.with_host_of(&reply, End::Destination), End::Source)
             }
             (Direction::Original, true) => {
-                (tuple.from_host_of(&original, End::Destination), End::Source)
+                (tuple.with_host_of(&original, End::Destination), End::Source)
             }
             (Direction::Original, false) => {
                 (tuple.to_host_of(&original, End::Source), End::Destination)

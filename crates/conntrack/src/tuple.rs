@@ -185,7 +185,7 @@ impl Tuple {
     }
 
     /// The same from the host at an end of another.
-    pub(crate) fn from_host_of(mut self, other: &Self, end: End) -> Self {
+    pub(crate) fn with_host_of(mut self, other: &Self, end: End) -> Self {
         let (high, low) = other.host(end);
         match self.is_long() {
             false => self.first = high << 32 | self.first & 0xffff_ffff,

@@ -14,11 +14,15 @@ pub(super) fn entity_tag(revision: u64) -> [(HeaderName, String); 1] {
 }
 
 /// The revision of the configuration that a request is meant for, where it says so: the entity tag
-/// is its number (section 13.1.1).
+/// is its number (section 13.1.1). A list without any has none that runs.
 pub(super) fn if_match(headers: &HeaderMap) -> Result<Option<u64>, Refusal> {
     let Some(said) = headers.get(header::IF_MATCH).filter(|said| said.as_bytes() != b"*") else {
         return Ok(None);
     };
+    if said.is_empty() {
+        let why = "If-Match names no revision of the configuration";
+        return Err(refuse(StatusCode::PRECONDITION_FAILED, why));
+    }
     let tag = said.to_str().ok().and_then(|said| said.strip_prefix('"')?.strip_suffix('"'));
     let number = tag.filter(|tag| tag.bytes().all(|digit| digit.is_ascii_digit()));
     let revision = number.and_then(|number| number.parse().ok());

@@ -280,6 +280,8 @@ fn a_change_that_was_meant_for_another_revision_is_not_made() {
         assert_problem(&second, 412, "revision 2 of the configuration runs, and not 1");
         let wrong = send(&router, add("\"new\"", "route del 10.1.0.0/16")).await;
         assert_problem(&wrong, 400, "If-Match");
+        let none = send(&router, add("", "route del 10.1.0.0/16")).await;
+        assert_problem(&none, 412, "names no revision");
         assert_eq!(send(&router, add("*", "route del 10.1.0.0/16")).await.json()["revision"], 3);
     });
 }

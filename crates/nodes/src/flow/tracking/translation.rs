@@ -73,7 +73,7 @@ impl<'a> Attempts<'a> {
 
     /// A destination is another's for whom it has one port alone: the source gets another, as in
     /// Open vSwitch, and in Linux.
-    fn from_other_port(&mut self) -> Option<Tuple> {
+    fn take_other_port(&mut self) -> Option<Tuple> {
         let has_ports = matches!(self.tuple.protocol(), protocol::TCP | protocol::UDP);
         let begun = self.begun.filter(|_| has_ports && !self.is_source)?;
         if self.moved >= TRIES / 4 {
@@ -153,7 +153,7 @@ impl Attempts<'_> {
         let of_each = u32::from(has_own) + others;
         let (address, port) = (nth / of_each.max(1), nth % of_each.max(1));
         if nth >= TRIES || of_each == 0 || u128::from(address) >= self.addresses {
-            return self.from_other_port();
+            return self.take_other_port();
         }
         let at = (u128::from(self.hash) + u128::from(address)) % self.addresses;
         let port = match port {
