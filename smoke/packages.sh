@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# The packages on this machine's Debian or Ubuntu, with nothing else in it: installed with what they depend on, started as the unit would start it
-# (its capabilities, nothing writable but what it names), set up by the commands that the default file tells, and a ping
-# goes through, also after a new start; then removed, and purged.
+# The packages on this machine's Debian or Ubuntu, with nothing else in it: installed with what they
+# depend on, started as the unit would start it (its capabilities, nothing writable but what it names),
+# set up by the commands that the default file tells, and a ping goes through, also after a new start;
+# then removed, and purged.
 . "$(dirname "$0")/lib.sh"
 command -v debootstrap >/dev/null || skip "no debootstrap"
 
