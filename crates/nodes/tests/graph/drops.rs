@@ -148,7 +148,7 @@ fn nothing() -> Option<Access> {
         ip4: Acl4::new::<u32>(&[], Action::Deny, 0).unwrap(),
         ip6: Acl6::new::<u128>(&[], Action::Deny, 0).unwrap(),
         wide: None,
-        counters: Box::default(),
+        counters: Arc::default(),
     };
     Some(Access::new(Arc::new(list)))
 }

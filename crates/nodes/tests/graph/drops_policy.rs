@@ -29,7 +29,7 @@ fn policy(rig: &mut Rig, action: Action, to: Forward) {
         ip4: Acl4::new::<u32>(&[(0, acl::Rule::any(action))], Action::Permit, 4096).unwrap(),
         ip6: Acl6::new::<u128>(&[(0, acl::Rule::any(action))], Action::Permit, 4096).unwrap(),
         wide: None,
-        counters: Box::default(),
+        counters: Arc::default(),
     };
     let way = PolicyWay::new(true);
     way.lead(to);

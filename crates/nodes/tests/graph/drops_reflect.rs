@@ -17,7 +17,7 @@ fn reflect(entries: usize) -> Option<Access> {
         ip4: Acl4::new::<u32>(&[(0, Rule::any(Action::Reflect))], Action::Deny, 4096).unwrap(),
         ip6: Acl6::new::<u128>(&[], Action::Deny, 0).unwrap(),
         wide: None,
-        counters: Box::default(),
+        counters: Arc::default(),
     };
     let (table, timeouts) = (Arc::new(Table::new(entries, 7)), Timeouts::default());
     let reflecting = Some(Arc::new(Reflecting { table, timeouts, zone: 1 }));
