@@ -41,7 +41,8 @@ passes() {
         holds "$rate" "$wanted"
         echo "$rate: $found bit/s arrive"
     done
-    ctl router qos del p2
+    # There is none where this machine was too slow for all of these.
+    [ "$(json length router show qos)" = 0 ] || ctl router qos del p2
     [ "$(json length router show qos)" = 0 ]
     until_true pings "$a" 10.0.2.2
 }
