@@ -271,6 +271,10 @@ fn ground<S: Copy>(
     Arc::new(Ground::new((entries, more_entries), (records, more_records)))
 }
 
+/// `descend`, compiled for such processors.
+///
+/// # Safety
+/// The processor has these instructions; else as for `descend`.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn descend_avx2<S: Stored<N>, const N: usize>(
     ground: &Ground<S>,
