@@ -151,6 +151,8 @@ impl<'g, S: Stored<N>, const N: usize> Amending<'g, S, N> {
                 tree.first = tree.first.min(verdict);
             }
             if !is_aside {
+                // A packet at a root that is a leaf looks at its first record.
+                trees.retain(|tree| tree.root != Entry::default());
                 return Some(());
             }
         }

@@ -1,8 +1,10 @@
 //! Every list is held to the plain one: the first rule of the list that matches.
 
+use crate::cut::Wide;
 use crate::lean::Lean;
 use crate::record::{Record, Stored};
 use crate::synthetic::{self, Flavour, Made, Numbers};
+use crate::tree::Planter;
 use crate::*;
 use fib::Prefix;
 use proptest::prelude::*;
@@ -292,4 +294,26 @@ fn a_list_says_whether_a_rule_of_it_has_answers_come_back() {
     };
     assert!(!reflects(&[]) && !reflects(&[Action::Permit, Action::Deny]));
     assert!(reflects(&[Action::Deny, Action::Reflect]));
+}
+
+#[test]
+fn a_rule_that_several_cuts_leave_aside_is_left_once() {
+    // Told apart by the source first, then by the destination: one that asks for two sources and
+    // for any destination is wide in two places.
+    let host = |low: u32| Prefix::new(low << 24, 8).unwrap();
+    let pair = |(source, destination)| Rule::<u32> {
+        source: host(source),
+        destination: host(destination),
+        ..Rule::any(Action::Permit)
+    };
+    let pairs = (0..64).flat_map(|source| (0..60).map(move |destination| (source, destination)));
+    let wide = Rule { source: Prefix::new(2 << 24, 7).unwrap(), ..Rule::any(Action::Deny) };
+    let records: Vec<Record<CELLS4>> = (0..)
+        .zip(pairs.map(pair).chain([wide]))
+        .map(|(number, rule)| Record::new(&rule, Verdict::new(number, rule.action)))
+        .collect();
+    let all = 0..records.len() as u32;
+    let mut planter = Planter::new(&records, ROOM);
+    let (_, aside) = planter.plant(all.clone().collect(), Wide::Aside);
+    assert_eq!(aside, [all.end - 1]);
 }

@@ -131,6 +131,10 @@ impl<'r, const N: usize> Planter<'r, N> {
         let root = self.grow(rules, [0; N]);
         let mut aside = std::mem::take(&mut self.aside);
         aside.sort_unstable();
+        // Several cuts may have left the same rule.
+        let count = aside.len();
+        aside.dedup();
+        self.due -= (count - aside.len()) * size_of::<Record<N>>();
         (root, aside)
     }
 

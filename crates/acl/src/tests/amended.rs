@@ -164,6 +164,15 @@ fn a_rule_that_hid_others_does_not_go_from_a_list_that_knows_them_no_more() {
     turned.agrees(&[packet_of(1)]);
 }
 
+#[test]
+fn what_has_gone_to_its_last_rule_is_as_what_never_had_any() {
+    let permit = Rule::<u32>::any(Action::Permit);
+    let empty = Kept::<_, CELLS4>::new(vec![permit]).amended(&(0, 1, vec![])).unwrap();
+    empty.agrees(&[packet_of(1)]);
+    assert_eq!(empty.list.shape().trees, 0);
+    empty.amended(&(0, 0, vec![permit])).unwrap().agrees(&[packet_of(1)]);
+}
+
 fn packet_of(source: u32) -> Fields<u32> {
     Fields {
         source,
