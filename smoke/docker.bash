@@ -23,7 +23,8 @@ engine_starts() {
 engine_ends() {
     kill "-$1" "$engine"
     until_true eval "! kill -0 $engine 2>/dev/null"
-    rm -f "$work/docker.pid" "$work/docker.sock"
+    # The next one numbers its processes anew: what has this containerd's number then is taken for it, and none is started.
+    rm -f "$work/docker.pid" "$work/docker.sock" "$work/exec/containerd/containerd.pid"
 }
 # The engine's own client: another's may speak another version of its API.
 client=/usr/bin/docker
