@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 use crate::Error;
 pub(crate) use process::{Process, child};
 
+/// How long a device may take to start. One that dies is told of at once: what needs it is a slow
+/// machine, as a virtual one that is emulated beside others.
+const STARTS: Duration = Duration::from_secs(60);
 /// How long a process may take to end when it is asked to.
 const END_PATIENCE: Duration = Duration::from_secs(3);
 /// How many times longer things take on a processor that is software.
@@ -333,6 +336,15 @@ impl Place {
             std::thread::sleep(Duration::from_millis(10));
         }
         Ok(())
+    }
+
+    /// The same for a device to be ready.
+    pub fn wait_for_start(
+        &mut self,
+        what: &str,
+        holds: impl FnMut(&mut Self) -> bool,
+    ) -> Result<(), Error> {
+        self.wait_until(what, STARTS, holds)
     }
 
     /// Takes away what its processes left in the folder: whoever starts there finds nothing.

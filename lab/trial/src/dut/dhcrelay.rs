@@ -1,13 +1,11 @@
 //! ISC's DHCP relay beside a router that has no relay of its own, as Debian has it.
 
-use std::time::Duration;
 
 use crate::Error;
 use crate::dut::device::{Device, Job};
 use crate::load::leases;
 use crate::place::{Place, has_program};
 
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Relays between the kernel's devices at the two links, whose addresses are there.
 pub(super) fn start(
@@ -25,7 +23,7 @@ pub(super) fn start(
         &format!("dhcrelay -4 -d --no-pid -id {clients} -iu {servers} {server}"),
     )?;
     // The last that it says before it waits for messages.
-    place.wait_until("dhcrelay listens", PATIENCE, |place| {
+    place.wait_for_start("dhcrelay listens", |place| {
         place.log("dhcrelay").contains("Socket/fallback")
     })
 }

@@ -46,7 +46,6 @@ impl FastClick {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Its packets, and as many again for its ports.
 const MEMORY_MIB: u32 = 1_024;
 /// Longest wait for an answer of the control socket.
@@ -100,7 +99,7 @@ impl Device for FastClick {
             ),
         )?;
         let started =
-            place.wait_until("click listens", PATIENCE, |_| UnixStream::connect(&socket).is_ok());
+            place.wait_for_start("click listens", |_| UnixStream::connect(&socket).is_ok());
         started.map_err(|error| match missing(&place.log("click")) {
             Some(element) => self.refuse(job, &format!("this build of it has no {element}")),
             None => error,

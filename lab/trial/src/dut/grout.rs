@@ -8,7 +8,6 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
 use lab_record::Counters;
 
@@ -29,7 +28,6 @@ pub(super) const ADAPTER: Adapter = Adapter {
 /// See the module.
 pub(super) struct Grout;
 
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Device for Grout {
     fn name(&self) -> &'static str {
@@ -58,7 +56,7 @@ impl Device for Grout {
         // In its test mode it does without huge pages, and without cards.
         let mode = if job.link == LinkKind::Pci { "" } else { "-t " };
         place.spawn("grout", &format!("grout {mode}-s {}", socket.display()))?;
-        place.wait_until("grout listens", PATIENCE, |_| socket.exists())?;
+        place.wait_for_start("grout listens", |_| socket.exists())?;
         place.run(&format!("grcli -s {} -xe < {}", socket.display(), file.display())).map(drop)
     }
 

@@ -1,6 +1,5 @@
 //! Open vSwitch with its userspace datapath: two daemons of our own, no service of the host's.
 
-use std::time::Duration;
 
 use lab_record::Counters;
 
@@ -29,7 +28,6 @@ pub(super) struct OpenVswitch {
 }
 
 const SCHEMA: &str = "/usr/share/openvswitch/vswitch.ovsschema";
-const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Device for OpenVswitch {
     fn name(&self) -> &'static str {
@@ -118,7 +116,7 @@ pub(super) fn database(place: &mut Place) -> Result<String, Error> {
     let vsctl = format!("ovs-vsctl --db=unix:{folder}/db.sock --timeout=20");
     let init = format!("{vsctl} --no-wait init");
     // Its socket is there a moment before it listens.
-    place.wait_until("ovsdb-server listens", PATIENCE, |place| place.quietly(&init).is_ok())?;
+    place.wait_for_start("ovsdb-server listens", |place| place.quietly(&init).is_ok())?;
     place.run(&init)?;
     Ok(vsctl)
 }

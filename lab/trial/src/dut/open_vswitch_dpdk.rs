@@ -14,7 +14,6 @@
 //! port up. Otherwise no huge pages (which without `--legacy-mem` it would have "in memory"), no
 //! cards: what `dpdk-extra` says of them holds for every machine.
 
-use std::time::Duration;
 
 use lab_record::Counters;
 use lab_record::axes::{Axis, Workers};
@@ -43,7 +42,6 @@ pub(super) struct OpenVswitchDpdk {
 }
 
 const PROGRAM: &str = "/usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk";
-const PATIENCE: Duration = Duration::from_secs(30);
 const MEMORY_MIB: u32 = 1_024;
 /// Most threads that poll: each has whole receive queues, of which a port has one.
 const MOST_WORKERS: u64 = 2;
@@ -140,7 +138,7 @@ impl Device for OpenVswitchDpdk {
         ))?;
         self.bridge = format!("unix:{folder}/br0.mgmt");
         let bridge = self.bridge.clone();
-        place.wait_until("Open vSwitch has both ports", PATIENCE, |place| {
+        place.wait_for_start("Open vSwitch has both ports", |place| {
             let told = place.quietly(&format!("ovs-ofctl dump-ports {bridge}"));
             told.is_ok_and(|told| told.matches("port ").count() == 3)
         })?;

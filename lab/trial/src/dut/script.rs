@@ -13,7 +13,6 @@
 //! folder and in a network namespace of the device's.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use lab_record::Counters;
 
@@ -40,8 +39,6 @@ struct Script {
     counts: bool,
 }
 
-/// Longest wait for it to forward.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// A step that ends with this cannot do the job, ever.
 const REFUSES: &str = "exit status: 3)";
 
@@ -103,7 +100,7 @@ impl Device for Script {
         }
         if let Some(step) = self.step("ready") {
             let line = line(&step);
-            place.wait_until("the script says that it is ready", PATIENCE, |place| {
+            place.wait_for_start("the script says that it is ready", |place| {
                 place.quietly(&line).is_ok()
             })?;
         }

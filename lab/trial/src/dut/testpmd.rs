@@ -1,6 +1,5 @@
 //! DPDK's testpmd: moves packets between two ports and does nothing else, the floor of all others.
 
-use std::time::Duration;
 
 use lab_record::Counters;
 use lab_record::axes::{Axis, VectorPackets};
@@ -31,8 +30,6 @@ pub(super) struct Testpmd {
     mode: &'static str,
 }
 
-/// Longest wait for it to say something.
-const PATIENCE: Duration = Duration::from_secs(20);
 /// Most packets of a burst.
 const MOST_PACKETS: u64 = 512;
 /// What it says when both ports' counters, and what it dropped between them, are told.
@@ -87,7 +84,7 @@ impl Device for Testpmd {
             ),
         )?;
         let (name, forwards) = (self.name, "Start automatic packet forwarding");
-        place.wait_until("testpmd forwards", PATIENCE, |place| place.log(name).contains(forwards))
+        place.wait_for_start("testpmd forwards", |place| place.log(name).contains(forwards))
     }
 
     fn counters(&mut self, place: &mut Place) -> Result<Counters, Error> {
@@ -98,7 +95,7 @@ impl Device for Testpmd {
             let told = log.get(before..).unwrap_or_default();
             told.split_once(SUM).is_some_and(|(_, rest)| rest.contains("TX-total"))
         };
-        place.wait_until("testpmd tells its counters", PATIENCE, |place| {
+        place.wait_for_start("testpmd tells its counters", |place| {
             complete(&place.log(name))
         })?;
         Ok(counters(place.log(name).get(before..).unwrap_or_default()))

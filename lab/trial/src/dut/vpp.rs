@@ -14,7 +14,6 @@ mod setup;
 use self::runtime::Nodes;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use lab_record::axes::{Axis, Workers};
 use lab_record::{Counters, NodeCost};
@@ -74,7 +73,6 @@ impl Vpp {
     }
 }
 
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Head of the table of `show errors`.
 const ERRORS: &str = "\n   Count ";
 /// What `exec` says of a command that failed.
@@ -120,7 +118,7 @@ impl Device for Vpp {
         let file = place.write("startup.conf", &startup)?;
         place.spawn("vpp", &format!("{} -c {}", self.vpp.display(), file.display()))?;
         let ready = self.ask(place, "show version");
-        place.wait_until("vpp answers", PATIENCE, |place| place.quietly(&ready).is_ok())?;
+        place.wait_for_start("vpp answers", |place| place.quietly(&ready).is_ok())?;
         self.execute(place, "setup.vpp", &commands)?;
         if job.function.switches().next().is_none() {
             return Ok(());

@@ -7,7 +7,6 @@ pub(super) mod table;
 mod told;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use api::get;
 use configuration::{PORTS, WHOLE_PEERS, configuration};
@@ -42,7 +41,6 @@ pub(super) struct Volley {
 const SOURCE: &str = "ebgp";
 /// Nodes that are called in every pass, with packets or without.
 const POLLED: [&str; 4] = ["port-rx", "port-tx", "inject", "shape"];
-const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Volley {
     /// The one in the folder of the lab's own program, or on the path.
@@ -58,7 +56,7 @@ impl Volley {
         for (side, twin) in PORTS.into_iter().enumerate() {
             let address = frames::device_address(false, side).to_string();
             let look = format!("ip -4 -br addr show dev {twin} up");
-            place.wait_until("its twins have addresses", PATIENCE, |place| {
+            place.wait_for_start("its twins have addresses", |place| {
                 place.quietly(&look).is_ok_and(|told| told.contains(&address))
             })?;
         }
@@ -149,7 +147,7 @@ impl Device for Volley {
         let line =
             format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
         place.spawn("volleyd", &line)?;
-        place.wait_until("volleyd answers", PATIENCE, |_| get(&socket, "/v1/version").is_ok())?;
+        place.wait_for_start("volleyd answers", |_| get(&socket, "/v1/version").is_ok())?;
         if let Some(command) = table::fill(job) {
             let socket = socket.display();
             place.run(&format!("{} --socket {socket} {command}", self.command_line().display()))?;
