@@ -112,19 +112,20 @@ int reference_fib6_kernel(void *fib, int vector)
 		RTE_FIB6_LOOKUP_TRIE_SCALAR);
 }
 
+/* Addresses are 16 octets, in a type of their own since DPDK 24.11. */
 int reference_fib6_add(void *fib, const uint8_t address[16], uint8_t length, uint32_t to)
 {
-	return rte_fib6_add(fib, address, length, to);
+	return rte_fib6_add(fib, (const void *)address, length, to);
 }
 
 int reference_fib6_delete(void *fib, const uint8_t address[16], uint8_t length)
 {
-	return rte_fib6_delete(fib, address, length);
+	return rte_fib6_delete(fib, (const void *)address, length);
 }
 
 void reference_fib6_lookup(void *fib, uint8_t addresses[][16], uint64_t *to, unsigned int count)
 {
-	rte_fib6_lookup_bulk(fib, addresses, to, (int)count);
+	rte_fib6_lookup_bulk(fib, (void *)addresses, to, (int)count);
 }
 
 void *reference_hash_new(unsigned int entries)
