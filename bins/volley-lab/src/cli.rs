@@ -142,9 +142,19 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::documented as pages;
 
     #[test]
     fn the_grammar_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_that_pages_show_is_one() {
+        let (tried, wrong) = pages::faults("volley-lab", |shown| {
+            Cli::try_parse_from(&shown.words).err().and_then(|error| shown.complaint(&error))
+        });
+        assert!(wrong.is_empty(), "{} of {tried} are none:\n\n{}", wrong.len(), wrong.join("\n"));
+        assert!(tried > 60, "only {tried} were found");
     }
 }

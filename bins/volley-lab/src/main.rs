@@ -13,6 +13,9 @@ mod bisect;
 mod budget;
 mod cli;
 mod compare;
+#[cfg(test)]
+#[path = "../../volley/src/documented/pages.rs"]
+mod documented;
 mod fit;
 mod gate;
 mod history;

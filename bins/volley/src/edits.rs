@@ -109,6 +109,12 @@ impl Edit {
         Some(Self { line, script, confirm_within })
     }
 
+    /// Its words, as the configuration's commands read them; none where a file has them.
+    #[cfg(test)]
+    pub(crate) fn line(&self) -> Option<&str> {
+        self.script.is_none().then_some(&self.line)
+    }
+
     /// Whether it wants more than its words say.
     pub(crate) fn has_options(&self) -> bool {
         self.confirm_within.is_some() || self.script.is_some()

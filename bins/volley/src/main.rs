@@ -20,6 +20,8 @@ mod complete;
 mod config;
 mod docker;
 mod doctor;
+#[cfg(test)]
+mod documented;
 mod edits;
 mod error;
 mod events;

@@ -6,6 +6,9 @@
 //!  workers:     one thread each, or the main thread between its other duties
 //! ```
 
+#[cfg(test)]
+#[path = "../../volley/src/documented/pages.rs"]
+mod documented;
 mod reload;
 mod serve;
 mod supervisor;
@@ -81,4 +84,18 @@ fn read(path: &Path) -> Result<Config, Box<dyn Error>> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     Ok(parse(&Source::new(path.display().to_string(), text), &Host::this())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_that_pages_show_is_one() {
+        let (tried, wrong) = documented::faults("volleyd", |shown| {
+            Arguments::try_parse_from(&shown.words).err().and_then(|error| shown.complaint(&error))
+        });
+        assert!(wrong.is_empty(), "{} of {tried} are none:\n\n{}", wrong.len(), wrong.join("\n"));
+        assert!(tried > 10, "only {tried} were found");
+    }
 }
