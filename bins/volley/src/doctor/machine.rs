@@ -40,6 +40,12 @@ impl Machine {
         self.path(path).exists()
     }
 
+    /// What there is at a path; a relative one is of the folder that this runs in.
+    pub(super) fn about(&self, path: &str) -> Option<fs::Metadata> {
+        let is_whole = path.starts_with('/');
+        fs::metadata(if is_whole { self.path(path) } else { path.into() }).ok()
+    }
+
     /// Names in a folder; none where there is no such folder.
     pub(super) fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(path)).into_iter().flatten().flatten();

@@ -1,16 +1,20 @@
 //! Whether the devices of ports are there, and whether the kernel leaves them to the router.
 
+use std::fs::Metadata;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use control::config::Config;
 use control::config::objects::port::Port;
-use control::config::objects::port_kind::Device;
+use control::config::objects::port_kind::{Device, Pcap};
 
 use super::machine::Machine;
 use super::{Finding, better, fine, wrong};
 
 /// A device that is up (netdevice(7)).
 const IFF_UP: u64 = 1;
+/// One that leads to this machine alone.
+const IFF_LOOPBACK: u64 = 8;
 const CARDS: &str = "/sys/bus/pci/devices";
 
 pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
@@ -20,11 +24,12 @@ pub(super) fn check(machine: &Machine, config: &Config) -> Vec<Finding> {
             Some(Device::AfPacket(kind)) => device(machine, &name, kind.device.as_str(), port.mtu),
             Some(Device::AfXdp(kind)) => device(machine, &name, kind.device.as_str(), port.mtu),
             Some(Device::Pci(kind)) => card(machine, &name, kind.address.as_str()),
-            Some(Device::Tap(_)) => tap(machine, &name),
+            Some(Device::Tap(kind)) => tap(machine, &name, kind.device.as_str()),
             Some(Device::Memif(kind)) => socket(machine, &name, &kind.socket),
             Some(Device::Vhost(kind)) => socket(machine, &name, &kind.socket),
-            // What others make, files that the router opens itself, and ports on other ports.
-            Some(Device::VirtioUser(_) | Device::Pcap(_) | Device::Memory(_)) | None => Vec::new(),
+            Some(Device::Pcap(kind)) => files(machine, &name, kind),
+            // What others make, and ports on other ports.
+            Some(Device::VirtioUser(_) | Device::Memory(_)) | None => Vec::new(),
         }
     };
     let found: Vec<Finding> = config.ports.iter().flat_map(of_port).collect();
@@ -69,7 +74,14 @@ fn device(machine: &Machine, port: &str, device: &str, mtu: u16) -> Vec<Finding>
         let mend = format!("ip link set {device} nomaster");
         found.push(wrong(format!("{port}: the kernel has {device} in {master}"), mend));
     }
-    if is_addressed(machine, device) {
+    if flags & IFF_LOOPBACK != 0 {
+        found.push(better(
+            format!(
+                "{port}: {device} is the kernel's loopback: what is sent there is the kernel's own"
+            ),
+            "ip link add eth1 type veth peer name host1 makes two devices, one for each side",
+        ));
+    } else if is_addressed(machine, device) {
         found.push(better(
             format!("{port}: the kernel has an address on {device}, and answers there as well"),
             format!("ip addr flush dev {device}; a twin (twin = \"on\") is for the kernel"),
@@ -124,23 +136,61 @@ fn card(machine: &Machine, port: &str, address: &str) -> Vec<Finding> {
     found
 }
 
-fn tap(machine: &Machine, port: &str) -> Vec<Finding> {
+fn tap(machine: &Machine, port: &str, device: &str) -> Vec<Finding> {
+    let folder = format!("/sys/class/net/{device}");
+    if machine.has(&folder) && !machine.has(&format!("{folder}/tun_flags")) {
+        return vec![wrong(
+            format!("{port}: there is a device {device}, and it is no TAP interface"),
+            format!("another name for `device` in [{}]", port.replace(' ', ".")),
+        )];
+    }
     vec![match machine.has("/dev/net/tun") {
         true => fine(format!("{port}: the kernel makes TAP interfaces")),
         false => wrong(format!("{port}: there is no /dev/net/tun"), "modprobe tun"),
     }]
 }
 
-/// A socket whose folder must be there.
+/// A socket whose folder must be there, and nothing else in its place.
 fn socket(machine: &Machine, port: &str, path: &Path) -> Vec<Finding> {
     let path = path.display().to_string();
-    let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
-    vec![match machine.has(folder) {
-        true => fine(format!("{port}: {folder} is there for {path}")),
-        false => {
-            wrong(format!("{port}: there is no folder {folder}"), format!("mkdir -p {folder}"))
-        }
+    let folder = folder_of(&path);
+    let is_other = |it: &Metadata| !it.file_type().is_socket();
+    vec![if machine.about(folder).is_none() {
+        wrong(format!("{port}: there is no folder {folder}"), format!("mkdir -p {folder}"))
+    } else if machine.about(&path).as_ref().is_some_and(is_other) {
+        let mend = format!("another path for `socket` in [{}]", port.replace(' ', "."));
+        wrong(format!("{port}: {path} is there, and is no socket"), mend)
+    } else {
+        fine(format!("{port}: {folder} is there for {path}"))
     }]
+}
+
+/// Files that are read, and written.
+fn files(machine: &Machine, port: &str, kind: &Pcap) -> Vec<Finding> {
+    let [rx, tx] = [&kind.rx, &kind.tx].map(|it| it.as_ref().map(|it| it.display().to_string()));
+    let mut found = Vec::new();
+    if let Some(rx) = rx.filter(|rx| !machine.about(rx).is_some_and(|it| it.is_file())) {
+        let mend = format!("`rx` in [{}]", port.replace(' ', "."));
+        found.push(wrong(format!("{port}: there is no file {rx}"), mend));
+    }
+    if let Some(tx) = tx.filter(|tx| machine.about(folder_of(tx)).is_none()) {
+        let folder = folder_of(&tx);
+        let mend = format!("mkdir -p {folder}");
+        found.push(wrong(format!("{port}: there is no folder {folder}"), mend));
+    }
+    if found.is_empty() {
+        found.push(fine(format!("{port}: its files are there")));
+    }
+    found
+}
+
+/// The folder of a path: where one is not said, this one.
+fn folder_of(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) => "/",
+        Some((folder, _)) => folder,
+        None => ".",
+    }
 }
 
 #[cfg(test)]
@@ -190,6 +240,56 @@ mod tests {
             told(&look()),
             [(State::Fine, "port lan: eth1 is up, and the kernel leaves it alone")]
         );
+    }
+
+    #[test]
+    fn a_loopback_is_the_kernels_and_its_address_stays() {
+        let pretended = Pretended::new("loopback");
+        let config = config("[port.a]\nkind = \"af_packet\"\ndevice = \"lo\"\n");
+        pretended.says("/sys/class/net/lo/flags", "0x9");
+        pretended.says("/proc/net/if_inet6", "00000000000000000000000000000001 01 80 10 80 lo");
+        let found = check(&pretended.machine, &config);
+        let told = format!("{found:?}");
+        assert!(found.len() == 1 && told.contains("the kernel's loopback"), "{told}");
+        assert!(!told.contains("flush"), "{told}");
+    }
+
+    #[test]
+    fn what_stands_where_a_tap_a_socket_or_a_file_is_to_be_is_told() {
+        let pretended = Pretended::new("places");
+        let look = |text: &str| check(&pretended.machine, &config(text));
+        let tap = "[port.t]\nkind = \"tap\"\ndevice = \"eth1\"\n";
+        pretended.says("/dev/net/tun", "");
+        assert_eq!(told(&look(tap)), [(State::Fine, "port t: the kernel makes TAP interfaces")]);
+        pretended.says("/sys/class/net/eth1/flags", "0x1003");
+        let taken = (State::Wrong, "port t: there is a device eth1, and it is no TAP interface");
+        assert_eq!(told(&look(tap)), [taken]);
+        // One that stayed when its program ended.
+        pretended.says("/sys/class/net/eth1/tun_flags", "0x1002");
+        assert_eq!(told(&look(tap)), [(State::Fine, "port t: the kernel makes TAP interfaces")]);
+
+        let guest = "[port.g]\nkind = \"vhost\"\nsocket = \"/run/v/g.sock\"\n";
+        assert_eq!(told(&look(guest)), [(State::Wrong, "port g: there is no folder /run/v")]);
+        pretended.says("/run/v/g.sock", "a file");
+        let taken = (State::Wrong, "port g: /run/v/g.sock is there, and is no socket");
+        assert_eq!(told(&look(guest)), [taken]);
+        let path = pretended.machine.path("/run/v/g.sock");
+        std::fs::remove_file(&path).unwrap();
+        let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        let free = (State::Fine, "port g: /run/v is there for /run/v/g.sock");
+        assert_eq!(told(&look(guest)), [free]);
+
+        let pcap = "[port.p]\nkind = \"pcap\"\nrx = \"/run/in.pcap\"\ntx = \"/none/out.pcap\"\n";
+        assert_eq!(
+            told(&look(pcap)),
+            [
+                (State::Wrong, "port p: there is no file /run/in.pcap"),
+                (State::Wrong, "port p: there is no folder /none"),
+            ]
+        );
+        pretended.says("/run/in.pcap", "");
+        pretended.says("/none/other", "");
+        assert_eq!(told(&look(pcap)), [(State::Fine, "port p: its files are there")]);
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub mod version;
 pub mod words;
 pub mod write;
 
+use std::collections::BTreeSet;
+
 use toml::de::DeTable;
 
 pub use change::{Action, ChangeLine, Step};
@@ -59,6 +61,9 @@ pub use table::{Delta, Table};
 use read::TableReader;
 use write::Writer;
 
+/// Faults of syntax that are told.
+const FAULTS: usize = 10;
+
 /// Reads and checks a configuration; reports everything wrong with it at once.
 pub fn parse(source: &Source, host: &Host) -> Result<Config, Problems> {
     parse_and_warn(source, host).map(|(config, _)| config)
@@ -71,7 +76,12 @@ pub fn parse_and_warn(source: &Source, host: &Host) -> Result<(Config, Warnings)
         return Ok((config, report.into_result(source)?));
     }
     let (mut root, faults) = DeTable::parse_recoverable(&source.text);
-    for fault in faults {
+    // What follows on a line is mostly made by its first, and a file that has very many is no TOML.
+    let mut lines = BTreeSet::new();
+    let mut is_first = |fault: &toml::de::Error| {
+        fault.span().is_none_or(|at| lines.insert(source.position(at.start).line))
+    };
+    for fault in faults.into_iter().filter(|fault| is_first(fault)).take(FAULTS) {
         let mut problem = Problem::new("", fault.message().trim_end());
         problem.span = fault.span();
         report.push(problem);

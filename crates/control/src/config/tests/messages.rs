@@ -293,6 +293,15 @@ fn more_static_routes_of_a_family_than_there_is_room_for_are_refused() {
 }
 
 #[test]
+fn a_file_that_is_no_toml_is_told_by_the_first_fault_of_a_few_lines() {
+    let text = faults(&"root:x:0:0:root:/root:/bin/bash\n".repeat(40));
+    assert_eq!(text.matches("error: ").count(), 10, "{text}");
+    for line in 1..=10 {
+        assert_eq!(text.matches(&format!("--> router.toml:{line}:")).count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn broken_syntax_is_told_with_its_place() {
     let text = faults("[port.p0\nkind = \"memory\"\n");
     assert!(text.contains("--> router.toml:1:"), "{text}");
