@@ -292,11 +292,21 @@ impl Core {
         inside.map(|(name, _)| name.clone()).collect()
     }
 
+    /// The port of a name.
+    pub(crate) fn port_named(&self, name: &str) -> Result<&OpenPort, EngineError> {
+        let found = self.ports.iter().find(|(known, _)| known.as_str() == name);
+        let there = || self.ports.iter().map(|(known, _)| known.as_str());
+        found.map(|(_, port)| port).ok_or_else(|| EngineError::unknown("port", name, there()))
+    }
+
     /// The VRF of a name.
     pub(crate) fn vrf_named(&self, name: &str) -> Result<VrfId, EngineError> {
         let is_there =
             |id: &VrfId| self.vrfs.name(*id) == name && self.routing.ip4.vrf(*id).is_some();
-        let unknown = || EngineError::Unknown { what: "vrf", name: name.to_owned() };
+        let unknown = || {
+            let there = self.vrfs.all().filter(|id| self.routing.ip4.vrf(*id).is_some());
+            EngineError::unknown("vrf", name, there.map(|id| self.vrfs.name(id)))
+        };
         self.vrfs.all().find(is_there).ok_or_else(unknown)
     }
 

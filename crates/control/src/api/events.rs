@@ -21,11 +21,13 @@ use events::{Batch, Follower, hub};
 use hyper::body::{Bytes, Frame};
 use tokio::time::{Interval, interval};
 
-use super::extract::within;
+use super::extract::{only, within};
 use super::problem::{Refusal, Why};
 use super::verb::Serve;
 use crate::control_loop::Handle;
-use crate::view::{Event, EventList, EventStream, EventsAsked, Exposition, Level, Missed};
+use crate::view::{
+    Event, EventFilter, EventList, EventStream, EventsAsked, Exposition, Level, Missed, flags_of,
+};
 
 /// Most events of the past: those that are kept.
 const MOST: u32 = 512;
@@ -36,6 +38,8 @@ impl<S: Send + Sync> FromRequest<S> for EventsAsked {
     type Rejection = Refusal;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+        let flags = flags_of::<EventFilter>();
+        only(request.uri(), &flags.iter().map(|it| &it.name[..]).collect::<Vec<_>>())?;
         let Query(filter) = Query::try_from_uri(request.uri())?;
         let seen = request.headers().get(Self::SEEN).and_then(|id| id.to_str().ok()?.parse().ok());
         Ok(Self { filter, seen })
@@ -134,13 +138,15 @@ pub(super) fn count(out: &mut Exposition) {
         );
 }
 
-/// Tells of requests that are refused.
+/// Tells of requests that are refused, in a line: whoever asked has all that was answered.
 pub(super) async fn tell_refusals(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let response = next.run(request).await;
     let status = response.status();
     if status.is_client_error() || status.is_server_error() {
         let detail = response.extensions().get::<Why>().map_or("", |why| &why.0);
+        let detail = detail.lines().next().unwrap_or_default();
+        let detail = detail.strip_prefix("error: ").unwrap_or(detail);
         let status = status.as_u16();
         if status >= 500 {
             tracing::warn!(%method, path, status, detail, "a request was refused");

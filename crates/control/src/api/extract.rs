@@ -8,14 +8,15 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{FromRequest, Query, Request};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::problem::{Refusal, refuse};
-use crate::view::{Fields, File, Nothing, found};
+use crate::config::nearest;
+use crate::view::{Fields, File, Nothing, found, perhaps};
 
 impl<S: Send + Sync> FromRequest<S> for Nothing {
     type Rejection = Refusal;
@@ -102,6 +103,21 @@ impl From<QueryRejection> for Refusal {
     fn from(rejection: QueryRejection) -> Self {
         refuse(rejection.status(), rejection.body_text())
     }
+}
+
+/// Refuses parameters that a path does not have: what they choose would not be chosen.
+pub(super) fn only(uri: &Uri, known: &[&str]) -> Result<(), Refusal> {
+    let Query(said) = Query::<Vec<(String, String)>>::try_from_uri(uri)?;
+    let Some((name, _)) = said.iter().find(|(name, _)| !known.contains(&&**name)) else {
+        return Ok(());
+    };
+    let there = match known {
+        [] => "nor any other".to_owned(),
+        _ => format!("but {}", known.join(", ")),
+    };
+    let likely = perhaps(nearest(name, known.iter().copied()));
+    let detail = format!("{} has no parameter `{name}`, {there}{likely}", uri.path());
+    Err(refuse(StatusCode::BAD_REQUEST, detail))
 }
 
 /// Refuses a number out of range.

@@ -14,6 +14,7 @@ use utoipa::openapi::{ContentBuilder, ResponseBuilder, ResponsesBuilder};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::entity_tag::{self, entity_tag};
+use super::extract::only;
 use super::problem::{Refusal, Refused, refuse};
 use super::right::{allowed, takes};
 use super::verb::{Serve, operation_id};
@@ -138,6 +139,9 @@ where
 
 /// What the request chooses, by its parameters and the parts of its path that are some.
 fn filter<V: View>(uri: &Uri) -> Result<V::Filter, Refusal> {
+    let flags = view::flags::<V>();
+    let known: Vec<&str> = flags.iter().filter(|it| !it.in_path).map(|it| &it.name[..]).collect();
+    only(uri, &known)?;
     let mut query = uri.query().unwrap_or_default().to_owned();
     for (name, part) in V::PATH.split('/').zip(uri.path().split('/')) {
         if let Some(name) = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
@@ -152,7 +156,7 @@ fn filter<V: View>(uri: &Uri) -> Result<V::Filter, Refusal> {
     let uri = Uri::builder().path_and_query(format!("/?{query}")).build().map_err(broken)?;
     let Query(filter) = Query::<V::Filter>::try_from_uri(&uri).map_err(malformed)?;
     let chosen = serde_json::to_value(&filter).unwrap_or_default();
-    for flag in view::flags::<V>() {
+    for flag in flags {
         if let (Kind::Number(least), Some(number)) = (flag.kind, chosen[&flag.name].as_u64())
             && number < least
         {

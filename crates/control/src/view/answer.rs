@@ -14,6 +14,7 @@ use utoipa::openapi::{ArrayBuilder, Ref, RefOr, Schema};
 
 use super::Right;
 use super::metrics::Exposition;
+use crate::config::nearest;
 
 // What the file of a view begins with.
 pub(super) use super::table::{Cell, NOTHING, Style, Table, shortened, table};
@@ -180,12 +181,14 @@ pub type Answered<V> = Result<Shown<<V as View>::Reply>, EngineError>;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EngineError {
     /// It names something that is not there.
-    #[error("there is no {what} `{name}`")]
+    #[error("there is no {what} `{name}`{}", perhaps(likely.as_deref()))]
     Unknown {
         /// Kind of thing, as in `port`.
         what: &'static str,
         /// Its name.
         name: String,
+        /// What was perhaps meant.
+        likely: Option<String>,
     },
     /// It does not fit what is going on.
     #[error("{0}")]
@@ -195,7 +198,24 @@ pub enum EngineError {
     Wrong(String),
 }
 
-/// All of it: there is nothing to choose. Parameters are not looked at.
+impl EngineError {
+    /// A name that none of those has which are there.
+    pub fn unknown<'a>(
+        what: &'static str,
+        name: &str,
+        there: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let likely = nearest(name, there).map(str::to_owned);
+        Self::Unknown { what, name: name.to_owned(), likely }
+    }
+}
+
+/// What was perhaps meant, to be said behind a complaint.
+pub(crate) fn perhaps(likely: Option<&str>) -> String {
+    likely.map_or_else(String::new, |likely| format!(": did you mean `{likely}`?"))
+}
+
+/// All of it: there is nothing to choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct All;
 

@@ -57,7 +57,7 @@ impl FakeRouter {
 
     fn find_port(&self, name: Option<&str>) -> Result<(), EngineError> {
         match name.filter(|name| !self.has_port(name)) {
-            Some(name) => Err(EngineError::Unknown { what: "port", name: name.to_owned() }),
+            Some(name) => Err(EngineError::unknown("port", name, [])),
             None => Ok(()),
         }
     }
@@ -156,7 +156,7 @@ impl Engine for FakeRouter {
         request: &view::StationFill,
     ) -> Result<Later<Result<view::StationCount, EngineError>>, EngineError> {
         if !self.has_port(&request.port) {
-            return Err(EngineError::Unknown { what: "port", name: request.port.clone() });
+            return Err(EngineError::unknown("port", &request.port, []));
         }
         let stations = request.count as usize;
         Ok(Box::new(move || Ok(view::StationCount { stations })))
@@ -167,14 +167,14 @@ impl Engine for FakeRouter {
         request: &view::ConnectionClear,
     ) -> Result<Later<view::ConnectionCount>, EngineError> {
         if let Some(port) = request.port.as_ref().filter(|port| !self.has_port(port)) {
-            return Err(EngineError::Unknown { what: "port", name: port.clone() });
+            return Err(EngineError::unknown("port", port, []));
         }
         Ok(Box::new(|| view::ConnectionCount { connections: 2 }))
     }
 
     fn trace_start(&mut self, request: &view::TraceRequest) -> Result<(), EngineError> {
         if let Some(port) = request.port.as_ref().filter(|port| !self.has_port(port)) {
-            return Err(EngineError::Unknown { what: "port", name: port.clone() });
+            return Err(EngineError::unknown("port", port, []));
         }
         request.choice()?;
         let steps = EDGES.into_iter().filter(|(_, _, to, _)| *to != "drop");
@@ -210,7 +210,7 @@ impl Engine for FakeRouter {
 
     fn capture_start(&mut self, request: &view::CaptureRequest) -> Result<(), EngineError> {
         if !EDGES.iter().any(|(node, ..)| *node == request.node) {
-            return Err(EngineError::Unknown { what: "node", name: request.node.clone() });
+            return Err(EngineError::unknown("node", &request.node, []));
         }
         let view::CaptureRequest { node, exit, count, .. } = request.clone();
         self.capture = view::Capture { running: true, node, exit, count, captured: 0 };

@@ -15,10 +15,9 @@ const SLICE: usize = 2;
 impl Answer<view::Routes> for FakeRouter {
     fn answer(&mut self, filter: &view::RouteFilter) -> Answered<view::Routes> {
         let within = match &filter.within {
-            Some(text) => Some(
-                text.parse::<Prefix>()
-                    .map_err(|_| EngineError::Unknown { what: "prefix", name: text.clone() })?,
-            ),
+            Some(text) => {
+                Some(text.parse::<Prefix>().map_err(|_| EngineError::unknown("prefix", text, []))?)
+            }
             None => None,
         };
         let place = |prefix: &Prefix| {
@@ -110,7 +109,7 @@ impl FakeRouter {
     /// Those of one VRF.
     pub(super) fn routes_of(&self, vrf: &str) -> Result<Vec<(Prefix, view::Route)>, EngineError> {
         if vrf != DEFAULT_NAME && !self.config.vrfs.iter().any(|(name, _)| name.as_str() == vrf) {
-            return Err(EngineError::Unknown { what: "vrf", name: vrf.to_owned() });
+            return Err(EngineError::unknown("vrf", vrf, []));
         }
         Ok(self.all_routes().into_iter().filter(|(_, route)| route.vrf == vrf).collect())
     }

@@ -3,7 +3,6 @@
 use crate::aside::aside;
 use crate::parts::observing::{Capturing, Traced, trace_channels};
 use crate::router::Router;
-use control::config::nearest;
 use control::config::objects::port::PortName;
 use control::engine::EngineError;
 use control::view;
@@ -90,6 +89,8 @@ pub(super) fn described(bytes: &[u8], consumed: usize, length: usize) -> String 
         0 if !is_frame(bytes) && is_packet(bytes, length) => describe::packet(bytes).to_string(),
         0 => describe::frame(bytes).to_string(),
         _ if is_frame(seen) => describe::frame(seen).to_string(),
+        // Behind a frame's header, and no packet of IP.
+        _ if arp::Packet::parse(seen).is_ok() => describe::frame(bytes).to_string(),
         _ => describe::packet(seen).to_string(),
     }
 }
@@ -166,14 +167,13 @@ impl Router {
         let of_node = |name: &str| node.as_ref().is_none_or(|wanted| wanted == name);
         let mut reasons = layout.reasons.iter().filter(|it| of_node(it.node)).peekable();
         if let (Some(node), None) = (node, reasons.peek()) {
-            let near = near(node, layout.reasons.iter().map(|it| it.node));
-            return Err(unknown("node that drops packets", &format!("{node}{near}")));
+            let there = layout.reasons.iter().map(|it| it.node);
+            return Err(EngineError::unknown("node that drops packets", node, there));
         }
         let reason = reason.as_deref().filter(|reason| *reason != view::ANY_REASON);
         let names: Vec<&str> = reasons.map(|it| &it.exit[..]).collect();
         if let Some(reason) = reason.filter(|reason| !names.contains(reason)) {
-            let near = near(reason, names.into_iter());
-            return Err(unknown("reason to drop packets", &format!("{reason}{near}")));
+            return Err(EngineError::unknown("reason to drop packets", reason, names));
         }
         let exits = layout
             .reasons
@@ -188,8 +188,7 @@ impl Router {
     }
 
     fn id_of(&self, name: &str) -> Result<u16, EngineError> {
-        let found = self.core.ports.iter().find(|(known, _)| known.as_str() == name);
-        found.map(|(_, port)| port.id).ok_or_else(|| unknown("port", name))
+        self.core.port_named(name).map(|port| port.id)
     }
 
     pub(super) fn show_trace(&self) -> impl FnOnce() -> view::Trace + Send + 'static {
@@ -208,15 +207,16 @@ impl Router {
     ) -> Result<(), EngineError> {
         let layout = &self.core.dataplane.layout;
         let slot = layout.slot(&request.node).ok_or_else(|| {
-            let near = near(&request.node, layout.nodes.iter().map(|node| node.spec.name));
-            unknown("node", &format!("{}{near}", request.node))
+            let there = layout.nodes.iter().map(|node| node.spec.name);
+            EngineError::unknown("node", &request.node, there)
         })?;
         let edges = &layout.nodes[slot].edges;
         let exit = match &request.exit {
             None => None,
             Some(name) => {
                 let found = edges.iter().position(|edge| edge.name == *name);
-                Some(found.ok_or_else(|| unknown("exit", name))? as u8)
+                let there = || edges.iter().map(|edge| &edge.name[..]);
+                Some(found.ok_or_else(|| EngineError::unknown("exit", name, there()))? as u8)
             }
         };
         let capturing = Capturing {
@@ -294,15 +294,6 @@ impl Time {
         let age_ns = (self.tsc.saturating_sub(tsc) as f64 * ns_per_cycle) as u64;
         self.unix_ns.saturating_sub(age_ns)
     }
-}
-
-/// What was perhaps meant, to be said behind a name that nothing has.
-fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
-    nearest(name, names).map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"))
-}
-
-fn unknown(what: &'static str, name: &str) -> EngineError {
-    EngineError::Unknown { what, name: name.to_owned() }
 }
 
 #[cfg(test)]

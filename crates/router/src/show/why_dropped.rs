@@ -50,19 +50,18 @@ impl Router {
 
     /// Refuses names that nothing has.
     fn knows(&self, filter: &WhyDroppedFilter, layout: &Layout<Setup>) -> Result<(), EngineError> {
-        let unknown = |what, name: &String| Err(EngineError::Unknown { what, name: name.clone() });
-        let has_port = |name: &String| self.core.ports.iter().any(|(it, _)| it.as_str() == name);
-        let drops = |fits: &dyn Fn(&Reason) -> bool| layout.reasons.iter().any(fits);
-        match filter {
-            WhyDroppedFilter { port: Some(name), .. } if !has_port(name) => unknown("port", name),
-            WhyDroppedFilter { node: Some(name), .. } if !drops(&|it| it.node == name) => {
-                unknown("node that drops", name)
-            }
-            WhyDroppedFilter { reason: Some(name), .. } if !drops(&|it| it.exit == *name) => {
-                unknown("reason", name)
-            }
-            _ => Ok(()),
+        if let Some(port) = &filter.port {
+            self.core.port_named(port)?;
         }
+        let nodes: Vec<&str> = layout.reasons.iter().map(|it| it.node).collect();
+        if let Some(node) = filter.node.as_deref().filter(|node| !nodes.contains(node)) {
+            return Err(EngineError::unknown("node that drops packets", node, nodes));
+        }
+        let names: Vec<&str> = layout.reasons.iter().map(|it| &it.exit[..]).collect();
+        if let Some(reason) = filter.reason.as_deref().filter(|reason| !names.contains(reason)) {
+            return Err(EngineError::unknown("reason to drop packets", reason, names));
+        }
+        Ok(())
     }
 }
 

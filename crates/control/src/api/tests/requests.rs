@@ -40,6 +40,28 @@ fn a_packet_that_cannot_be_is_refused_with_what_would_be_one() {
 }
 
 #[test]
+fn parameters_that_a_view_does_not_have_are_refused_with_those_that_it_has() {
+    on_one_thread(async {
+        let router = fresh_router();
+        for (path, why) in [
+            ("ports?nam=x", "/v1/ports has no parameter `nam`, nor any other"),
+            ("ports?=", "/v1/ports has no parameter ``, nor any other"),
+            ("routes?vfr=red", "/v1/routes has no parameter `vfr`, but within, source, vrf, limit"),
+            ("routes?vfr=red", ": did you mean `vrf`?"),
+            ("routes?vrf=red&%76rf2=red", "/v1/routes has no parameter `vrf2`"),
+            ("lookup/10.0.0.1?address=10.0.0.2", "has no parameter `address`, but vrf"),
+            ("why-dropped?raeson=no-route", "has no parameter `raeson`, but port, node, reason"),
+            ("events?lats=2", "has no parameter `lats`, but "),
+        ] {
+            assert_problem(&get(&router, &format!("/v1/{path}")).await, 400, why);
+        }
+        for path in ["ports", "ports?", "routes?%76rf=default", "events?last=2"] {
+            assert_eq!(get(&router, &format!("/v1/{path}")).await.status, 200, "{path}");
+        }
+    });
+}
+
+#[test]
 fn the_page_shows_and_changes_nothing() {
     on_one_thread(async {
         let page = crate::api::page(start(None));

@@ -4,7 +4,6 @@ use super::Bridges;
 use crate::core::Core;
 use control::config::field::Field;
 use control::config::objects::bridge::{BridgeName, Flags, Member};
-use control::config::objects::port::PortName;
 use control::engine::{EngineError, Later};
 use control::view;
 use fib::mac::{Learned, MacEntry, MacFlush, MacKey};
@@ -156,14 +155,13 @@ impl Bridges {
     }
 
     pub(super) fn bridge_id(&self, name: &str) -> Result<u16, EngineError> {
-        let unknown = || EngineError::Unknown { what: "bridge", name: name.to_owned() };
+        let unknown =
+            || EngineError::unknown("bridge", name, self.bridges.keys().map(BridgeName::as_str));
         let key = BridgeName::from_text(name).map_err(|_| unknown())?;
         self.bridges.get(&key).map(|bridge| bridge.id.0).ok_or_else(unknown)
     }
 
     fn rows_of(core: &Core, name: &str) -> Result<Vec<u16>, EngineError> {
-        let unknown = || EngineError::Unknown { what: "port", name: name.to_owned() };
-        let key = PortName::from_text(name).map_err(|_| unknown())?;
-        core.ports.get(&key).map(|port| port.rows().collect()).ok_or_else(unknown)
+        core.port_named(name).map(|port| port.rows().collect())
     }
 }

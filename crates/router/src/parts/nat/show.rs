@@ -58,16 +58,13 @@ impl Translating {
         core: &Core,
         [nat, port, address]: [&Option<String>; 3],
     ) -> Result<Picked, EngineError> {
-        let unknown = |what, name: &String| EngineError::Unknown { what, name: name.clone() };
-        if let Some(name) = nat
-            && !self.made.keys().any(|known| known.to_string() == *name)
-        {
-            return Err(unknown("translation", name));
+        let made: Vec<String> = self.made.keys().map(ToString::to_string).collect();
+        if let Some(name) = nat.as_ref().filter(|name| !made.contains(name)) {
+            let made = made.iter().map(String::as_str);
+            return Err(EngineError::unknown("translation", name, made));
         }
-        if let Some(name) = port
-            && !core.ports.iter().any(|(known, _)| known.as_str() == name)
-        {
-            return Err(unknown("port", name));
+        if let Some(name) = port {
+            core.port_named(name)?;
         }
         let address = match address {
             None => None,

@@ -1,8 +1,6 @@
 //! The way that a request takes, by the tables that workers go by; and from which address.
 
 use crate::core::Core;
-use control::config::field::Field;
-use control::config::objects::port::PortName;
 use control::engine::EngineError;
 use control::view::PingProblem;
 use fib::Forward;
@@ -191,8 +189,7 @@ fn follow(core: &Core, to: Forward, target: IpAddr) -> Result<Way, NoWay> {
 }
 
 fn port_named(core: &Core, name: &str) -> Result<u16, EngineError> {
-    let id = PortName::from_text(name).ok().and_then(|name| core.ports.id_of(&name));
-    id.ok_or_else(|| EngineError::Unknown { what: "port", name: name.to_owned() })
+    core.port_named(name).map(|port| port.id)
 }
 
 fn is_link_local(address: IpAddr) -> bool {

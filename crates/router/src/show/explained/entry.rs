@@ -1,7 +1,6 @@
 //! Where a packet comes in that is asked about, and what it has that nobody said.
 
 use crate::router::Router;
-use control::config::nearest;
 use control::engine::EngineError;
 use nodes::tables::{Interface, Link, Mode, Vlan};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -39,11 +38,7 @@ impl Router {
                 return Err(wrong(why.to_owned()));
             }
         };
-        let Some((_, port)) = self.core.ports.iter().find(|(it, _)| it.as_str() == name) else {
-            let near = nearest(name, names())
-                .map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
-            return Err(EngineError::Unknown { what: "port", name: format!("{name}{near}") });
-        };
+        let port = self.core.port_named(name)?;
         let interfaces = self.core.dataplane.interfaces();
         let gone = || wrong(format!("port {name} is not there yet"));
         let row = interfaces.get(port.id).ok_or_else(gone)?;
@@ -80,12 +75,14 @@ impl Entry {
     }
 }
 
-/// A host on the link of an interface, and the interface itself.
+/// A host on the link of an interface, and the interface itself. Where that has no address, one
+/// that hardly is the destination, too.
 fn unsaid(row: &Interface) -> Unsaid {
     let beside4 = |own: u32| if own & 1 == 1 { own + 1 } else { own | 1 };
     let own6 = row.ip6.iter().map(|(own, _)| *own).find(|own| !wire::ipv6::is_link_local(*own));
-    let source4 = row.primary_ip4().map_or(Ipv4Addr::new(192, 0, 2, 1), |own| beside4(own).into());
-    let documented = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+    let source4 =
+        row.primary_ip4().map_or(Ipv4Addr::new(192, 0, 2, 254), |own| beside4(own).into());
+    let documented = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0xfe);
     let source6 = own6.map_or(documented, |own| Ipv6Addr::from_bits(own ^ 0xfe));
     Unsaid { destination_mac: MacAddr(row.mac), source_mac: SOMEBODY, source4, source6 }
 }
@@ -98,7 +95,8 @@ mod tests {
     fn who_is_not_said_is_another_on_the_link() {
         let mut row = Interface::new("p1", 0);
         let source = |row: &Interface| unsaid(row).source4.to_string();
-        assert_eq!(source(&row), "192.0.2.1");
+        assert_eq!(source(&row), "192.0.2.254");
+        assert_eq!(unsaid(&row).source6.to_string(), "2001:db8::fe");
         for (own, other) in [([10, 0, 1, 1], "10.0.1.2"), ([10, 0, 1, 2], "10.0.1.3")] {
             row.ip4 = vec![(u32::from(Ipv4Addr::from(own)), 24)];
             assert_eq!(source(&row), other);
