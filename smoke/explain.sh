@@ -84,6 +84,8 @@ wrong 'there is no port `p9`' in p9 ip dst 10.0.0.1
 wrong 'did you mean `p1`' in p1x ip dst 10.0.0.1
 wrong 'by which port does it come in' ip dst 10.0.0.1
 wrong 'is no layer: expected ether' in p1 ipx
-wrong 'expected a classic pcap file\|a classic pcap' --pcap "$work/router.toml"
+wrong 'it is no pcap file' --pcap "$work/router.toml"
+printf '\n\r\r\n\034\000\000\000' >"$work/other.pcapng"
+wrong 'it is a pcapng file, not a pcap file: `editcap -F pcap` makes one of it' --pcap "$work/other.pcapng"
 wrong 'a frame of 9400 octets' in p1 hex "$(printf '%018800d' 0)"
 echo "ok $name"

@@ -1,7 +1,7 @@
 //! The packet that `volley explain` is asked about: words, or the first of a capture file.
 
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use clap::{Arg, ArgMatches, ValueHint, value_parser};
@@ -11,6 +11,15 @@ use crate::error::CliError;
 
 /// The flag that names a capture file.
 const PCAP: &str = "pcap";
+/// What a pcapng file begins with.
+const PCAPNG: &[u8] = &[0x0a, 0x0d, 0x0d, 0x0a];
+/// What pcap files begin with: of micro- and of nanoseconds, each in both orders of octets.
+const MAGIC: [[u8; 4]; 4] = [
+    [0xd4, 0xc3, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0xc3, 0xd4],
+    [0x4d, 0x3c, 0xb2, 0xa1],
+    [0xa1, 0xb2, 0x3c, 0x4d],
+];
 
 /// Words that a view is asked with, all of them; none where a file has what they would say.
 pub(crate) fn arguments(words: Arg) -> [Arg; 2] {
@@ -40,8 +49,16 @@ fn words(matches: &ArgMatches, name: &str) -> Option<Vec<String>> {
 fn first_of(path: &Path) -> Result<String, CliError> {
     let wrong = |error: io::Error| CliError::File { path: path.to_owned(), error };
     let refused = |why: String| wrong(io::Error::new(io::ErrorKind::InvalidData, why));
-    let mut reader = Reader::new(BufReader::new(File::open(path).map_err(wrong)?))
-        .map_err(|error| refused(error.to_string()))?;
+    let mut file = BufReader::new(File::open(path).map_err(wrong)?);
+    let begins = file.fill_buf().map_err(wrong)?;
+    if begins.starts_with(PCAPNG) {
+        let mend = "`editcap -F pcap` makes one of it";
+        return Err(refused(format!("it is a pcapng file, not a pcap file: {mend}")));
+    }
+    if !MAGIC.iter().any(|magic| begins.starts_with(magic)) {
+        return Err(refused("it is no pcap file".to_owned()));
+    }
+    let mut reader = Reader::new(file).map_err(|error| refused(error.to_string()))?;
     if reader.link_type() != LINK_ETHERNET {
         let kind = reader.link_type();
         return Err(refused(format!("its packets are of link type {kind}: expected 1, Ethernet")));

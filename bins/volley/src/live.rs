@@ -20,6 +20,7 @@ use control::view::{
 
 use crate::client::{Client, typed};
 use crate::error::CliError;
+use crate::output::for_programs;
 use crate::pcapng::{Pcapng, Said};
 use crate::session::Session;
 
@@ -64,7 +65,10 @@ pub(crate) fn run(session: &Session, args: &Live) -> Result<(), CliError> {
 /// What is written to: who finds something there may believe that the capture goes on.
 fn begun(args: &Live) -> Result<Pcapng<Box<dyn Write>>, CliError> {
     let out: Box<dyn Write> = match args.write.as_path() {
-        path if path == Path::new("-") => Box::new(io::stdout().lock()),
+        path if path == Path::new("-") => {
+            for_programs()?;
+            Box::new(io::stdout().lock())
+        }
         path => {
             let file = std::fs::File::create(path);
             Box::new(file.map_err(|error| CliError::File { path: path.to_owned(), error })?)

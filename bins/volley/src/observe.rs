@@ -1,6 +1,7 @@
 //! `volley trace` and `volley capture`.
 
 use std::fs;
+use std::io::{self, Write};
 use std::path::Path;
 
 use clap::{ArgMatches, Command};
@@ -9,7 +10,10 @@ use control::view::{
     TraceStart, TraceStop, View,
 };
 
+use wire::pcap::{Reader, Record};
+
 use crate::cli::{CaptureVerb, TraceVerb};
+use crate::client::typed;
 use crate::error::CliError;
 use crate::live;
 use crate::session::Session;
@@ -61,13 +65,33 @@ pub(crate) fn capture(session: &Session, verb: CaptureVerb) -> Result<(), CliErr
         CaptureVerb::Stop => session.make::<CaptureStop>(Nothing, standing),
         CaptureVerb::Save { file } => {
             let pcap = client.make_bytes::<CapturePcap>(Nothing)?;
+            let packets = packets_in(&pcap);
+            if packets == 0 {
+                let state: Capture = typed(client.get(Capture::PATH)?)?;
+                let _nobody_reads = io::stderr().write_all(nothing_in(&state).as_bytes());
+            }
             if file == Path::new("-") {
-                return output.bytes(&pcap);
+                return output.binary(&pcap);
             }
             fs::write(&file, &pcap)
                 .map_err(|error| CliError::File { path: file.clone(), error })?;
-            output.text(&format!("{} bytes are in {}\n", pcap.len(), file.display()))
+            let bytes = pcap.len();
+            output.text(&format!("{packets} packets, {bytes} bytes are in {}\n", file.display()))
         }
+    }
+}
+
+/// How many packets a capture file has.
+fn packets_in(pcap: &[u8]) -> usize {
+    let (Ok(mut reader), mut record) = (Reader::new(pcap), Record::default()) else { return 0 };
+    std::iter::from_fn(|| reader.read(&mut record).ok().filter(|is_one| *is_one)).count()
+}
+
+/// Why a file has no packets. It is written all the same, as tcpdump does: programs take it.
+fn nothing_in(state: &Capture) -> String {
+    match &state.node[..] {
+        "" => "nothing was captured: `volley capture start --node NODE` begins\n".to_owned(),
+        _ => format!("nothing was captured: {}", Capture::text(state, Style::new(false))),
     }
 }
 

@@ -47,11 +47,26 @@ impl Output {
         self.bytes(printable(text).as_bytes())
     }
 
+    /// Writes what is for programs, which a terminal would take for its own commands.
+    pub(crate) fn binary(self, bytes: &[u8]) -> Result<(), CliError> {
+        for_programs()?;
+        self.bytes(bytes)
+    }
+
     /// Writes bytes.
     pub(crate) fn bytes(self, bytes: &[u8]) -> Result<(), CliError> {
         let mut out = io::stdout().lock();
         out.write_all(bytes)?;
         out.flush()?;
         Ok(())
+    }
+}
+
+/// Refuses to write what is for programs where a person reads.
+pub(crate) fn for_programs() -> Result<(), CliError> {
+    let text = "error: standard output is a terminal: lead it into a program, or name a file\n";
+    match io::stdout().is_terminal() {
+        true => Err(CliError::Usage(text.to_owned())),
+        false => Ok(()),
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn run(session: &Session, matches: &ArgMatches) -> Result<(), CliErro
         Some(Noun::Capture(verb)) => observe::capture(session, verb),
         Some(Noun::Mac(verb)) => mac::run(session, verb),
         Some(Noun::Counters(CountersVerb::Clear)) => {
-            session.make::<CountersClear>(Nothing, |_, _| String::new())
+            session.make::<CountersClear>(Nothing, |_, _| "every counter is zero\n".to_owned())
         }
         Some(Noun::Clear(ClearWhat::Connections { nat, port, address })) => {
             let which = ConnectionClear { nat, port, address };
