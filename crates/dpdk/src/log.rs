@@ -126,9 +126,28 @@ fn record(level: LogLevel, line: &str) {
     tell(level, line);
 }
 
+/// What the tap driver calls errors where nothing is lost: a kernel without the discipline
+/// `multiq`, upon which its flow rules stand, and no second process with which it shares devices.
+/// The router uses neither.
+const HARMLESS: [&str; 5] = [
+    "tap_nl_dump_ext_ack(): Specified qdisc kind is unknown",
+    "qdisc_create_multiq(): ",
+    ": failed to create multiq qdisc.",
+    "Disabling rte flow support: ",
+    "Failed to send start req to secondary ",
+];
+
+/// How grave a line is.
+fn gravity(level: LogLevel, line: &str) -> LogLevel {
+    match HARMLESS.iter().any(|it| line.contains(it)) {
+        true => LogLevel::Info,
+        false => level,
+    }
+}
+
 /// The line as an event: what DPDK calls normal is of use only to who looks for a fault.
 fn tell(level: LogLevel, line: &str) {
-    match level {
+    match gravity(level, line) {
         LogLevel::Error => tracing::error!(target: "dpdk", fault = "dpdk-error", "{line}"),
         LogLevel::Warning => tracing::warn!(target: "dpdk", fault = "dpdk-warning", "{line}"),
         LogLevel::Notice | LogLevel::Info => tracing::debug!(target: "dpdk", "{line}"),
@@ -148,5 +167,20 @@ mod tests {
         record(LogLevel::Warning, "after");
         record(LogLevel::Info, "chatter");
         assert_eq!(complaints_since(mark), ["after"]);
+    }
+
+    #[test]
+    fn what_the_tap_driver_misses_and_nobody_uses_is_no_error() {
+        for line in [
+            "tap_nl_dump_ext_ack(): Specified qdisc kind is unknown",
+            "qdisc_create_multiq(): Could not add multiq qdisc (2): No such file or directory",
+            "eth_dev_tap_create(): guests: failed to create multiq qdisc.",
+            "eth_dev_tap_create():  Disabling rte flow support: No such file or directory(2)",
+            "tap_mp_req_on_rxtx(): Failed to send start req to secondary 95",
+        ] {
+            assert_eq!(gravity(LogLevel::Error, line), LogLevel::Info, "{line}");
+        }
+        let line = "eth_dev_tap_create(): Unable to create TAP interface";
+        assert_eq!(gravity(LogLevel::Error, line), LogLevel::Error);
     }
 }
