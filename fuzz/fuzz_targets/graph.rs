@@ -349,14 +349,14 @@ struct Ledger {
     counters: Arc<GraphCounters>,
     received: usize,
     copying: [usize; 5],
-    taking: [usize; 10],
+    taking: [usize; 11],
 }
 
 impl Ledger {
     const COPYING: [&str; 5] =
         ["ip4-fragment", "l2-flood", "l2-multicast", "mirror-input", "mirror-output"];
     /// The first of them drops.
-    const TAKING: [&str; 10] = [
+    const TAKING: [&str; 11] = [
         "drop",
         "port-tx",
         "arp-input",
@@ -365,6 +365,7 @@ impl Ledger {
         "nd-input",
         "mld-input",
         "bond-input",
+        "l2-spanning",
         "ip-reassemble",
         "ip-resolve",
     ];

@@ -118,8 +118,9 @@ impl Bpdu {
     pub fn read_frame(frame: &[u8]) -> Result<Self, Malformed> {
         let rest = frame.get(ADDRESSES_LEN..).ok_or(Malformed)?;
         let (length, rest) = rest.split_first_chunk::<2>().ok_or(Malformed)?;
-        // What is behind that is padding.
-        let body = rest.get(..usize::from(u16::from_be_bytes(*length))).ok_or(Malformed)?;
+        // What is behind that is padding; a long one may have been cut behind what is looked at.
+        let length = usize::from(u16::from_be_bytes(*length)).min(rest.len());
+        let body = &rest[..length];
         let (llc, message) = body.split_first_chunk::<3>().ok_or(Malformed)?;
         if *llc != LLC {
             return Err(Malformed);
@@ -324,7 +325,7 @@ mod tests {
             assert_eq!(Bpdu::read_frame(&RAPID_FRAME[..length]), Err(Malformed), "{length}");
         }
         // Length, LLC, protocol, a rapid message of version 1, a kind that is none.
-        for (at, value) in [(13, 0x30), (14, 0xaa), (18, 1), (19, 1), (20, 3)] {
+        for (at, value) in [(13, 0x26), (14, 0xaa), (18, 1), (19, 1), (20, 3)] {
             let mut frame = RAPID_FRAME;
             frame[at] = value;
             assert_eq!(Bpdu::read_frame(&frame), Err(Malformed), "{at}");
@@ -340,7 +341,9 @@ mod tests {
         let mut longer = RAPID_FRAME.to_vec();
         (longer[13], longer[19]) = (0x27 + 64, 3);
         longer.extend([7; 64]);
-        assert_eq!(Bpdu::read_frame(&longer), Ok(Bpdu::Configuration(told())));
+        for seen in [longer.len(), FRAME_LEN] {
+            assert_eq!(Bpdu::read_frame(&longer[..seen]), Ok(Bpdu::Configuration(told())));
+        }
     }
 
     proptest! {

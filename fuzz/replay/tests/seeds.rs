@@ -52,6 +52,7 @@ targets! {
     "../../fuzz_targets/ovsdb.rs" ovsdb,
     "../../fuzz_targets/reassembly.rs" reassembly,
     "../../fuzz_targets/routes_file.rs" routes_file,
+    "../../fuzz_targets/rstp.rs" rstp,
     "../../fuzz_targets/sched_config.rs" sched_config,
     "../../fuzz_targets/state.rs" state,
     "../../fuzz_targets/vhost_control.rs" vhost_control,

@@ -36,6 +36,9 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "fail_mode",
             "other_config",
             "mcast_snooping_enable",
+            "rstp_enable",
+            "stp_enable",
+            "rstp_status",
             "netflow",
             "sflow",
             "ipfix",
@@ -56,6 +59,8 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "lacp",
             "qos",
             "other_config",
+            "rstp_status",
+            "rstp_statistics",
         ],
     ),
     (

@@ -234,6 +234,10 @@ impl<R: Router> Maker<R> {
                 if listened && bridge.snooping.is_empty() {
                     commands.push(format!("bridge set {name} snooping off"));
                 }
+                let spanned = made.is_some_and(|words| words.contains("rstp on"));
+                if spanned && bridge.rstp.is_empty() {
+                    commands.push(format!("bridge set {name} rstp off"));
+                }
             }
             let set = |it: &String| format!("bridge set {name} controllers {it}");
             commands.extend(controllers.iter().map(set));

@@ -18,6 +18,7 @@ mod make;
 mod mirrors;
 mod qos;
 mod router;
+mod rstp;
 mod told;
 mod vlans;
 mod wanted;

@@ -27,6 +27,8 @@ pub(super) struct Running {
     pub(super) mirrors: BTreeMap<String, view::Mirror>,
     /// Ports whose packets wait.
     pub(super) shaped: BTreeSet<String>,
+    /// Spanning trees of bridges.
+    pub(super) trees: Vec<view::SpanningTree>,
     /// Controllers of bridges.
     pub(super) controllers: Vec<view::Controller>,
 }
@@ -67,6 +69,7 @@ impl Router for Api {
             exports: exports.into_iter().map(|it| it.name).collect(),
             mirrors: mirrors.into_iter().map(|it| (it.name.clone(), it)).collect(),
             shaped: shaped.into_iter().map(|it| it.port).collect(),
+            trees: self.0.view("/v1/spanning-tree")?,
             controllers: self.0.view("/v1/controllers")?,
         })
     }

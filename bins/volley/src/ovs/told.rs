@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::make::Outcome;
 use super::router::Running;
+use super::rstp;
 use super::wanted::Wanted;
 
 /// Kinds of interfaces that there are.
@@ -42,6 +43,7 @@ pub(super) fn columns(rows: &Rows, wanted: &Wanted, outcome: &Outcome, counts: b
     for bridge in wanted.bridges.iter().filter(|(_, bridge)| !bridge.controllers.is_empty()) {
         told.tell_controllers(rows, bridge.0, &bridge.1.of, &outcome.running.controllers);
     }
+    told.tell_trees(rows, wanted, outcome, counts);
     if let Some((uuid, root)) = rows.table("Open_vSwitch").next() {
         let kinds = KINDS.iter().map(|kind| Atom::Text((*kind).to_owned()));
         told.put("Open_vSwitch", uuid, "iface_types", Datum::Set(kinds.collect()));
@@ -82,6 +84,31 @@ impl Columns {
         put("link_speed", speed.map_or_else(Datum::default, Datum::whole));
         let driver = port.map(|port| ("driver_name", Atom::Text(format!("volley {}", port.kind))));
         put("status", Datum::map(driver));
+    }
+
+    /// What bridges and ports are to spanning trees; nothing, where they are part of none.
+    fn tell_trees(&mut self, rows: &Rows, wanted: &Wanted, outcome: &Outcome, counts: bool) {
+        let trees = &outcome.running.trees;
+        let bridges = rows.table("Bridge");
+        for (uuid, row) in bridges.filter(|(uuid, _)| wanted.datapaths.contains_key(*uuid)) {
+            let tree = trees.iter().find(|tree| row.text("name") == Some(&tree.bridge));
+            if tree.is_some() || row.has("rstp_status") {
+                let status = tree.map_or_else(none, rstp::bridge_status);
+                self.put("Bridge", uuid, "rstp_status", status);
+            }
+        }
+        for (uuid, row) in rows.table("Port") {
+            let port = wanted.spanned.get(uuid).and_then(|(bridge, name)| {
+                let tree = trees.iter().find(|tree| tree.bridge == *bridge)?;
+                tree.ports.iter().find(|port| port.port == *name)
+            });
+            if port.is_some() || row.has("rstp_status") {
+                self.put("Port", uuid, "rstp_status", port.map_or_else(none, rstp::port_status));
+            }
+            if let Some(port) = port.filter(|_| counts) {
+                self.put("Port", uuid, "rstp_statistics", rstp::port_statistics(port));
+            }
+        }
     }
 
     fn tell_controllers(
@@ -140,6 +167,11 @@ impl Columns {
         }
         changes
     }
+}
+
+/// A map without anything.
+fn none() -> Datum {
+    Datum::map([])
 }
 
 /// Whether a target as the router writes it is one as a person may.

@@ -15,6 +15,7 @@ use super::bonds;
 use super::exports::exports;
 use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
+use super::rstp;
 use super::vlans::{self, Vlans};
 
 /// The number of a bridge's own port.
@@ -33,6 +34,8 @@ pub(super) struct WantedBridge {
     pub(super) settings: String,
     /// What of that is about groups.
     pub(super) snooping: String,
+    /// What of it is about a spanning tree.
+    pub(super) rstp: String,
     /// What they say of each controller.
     pub(super) controllers: Vec<String>,
     /// Who is told of what its ports receive.
@@ -69,6 +72,8 @@ pub(super) struct Wanted {
     pub(super) numbers: BTreeMap<String, u16>,
     /// Which port of the router's an interface is.
     pub(super) interfaces: BTreeMap<String, String>,
+    /// Ports of spanning trees, by their rows: their bridge, and their name.
+    pub(super) spanned: BTreeMap<String, (String, String)>,
     /// The numbers by which controllers know bridges.
     pub(super) datapaths: BTreeMap<String, String>,
     /// What is wrong with rows of Interface: the interface is not there, or not all that it says.
@@ -113,10 +118,13 @@ impl Wanted {
         let mac = mac_of(bridge, uuid);
         let (settings, datapath) = settings(name, bridge, &mac, machine)?;
         let snooping = snooping_words(name, bridge)?;
+        // A bridge without its tree would have loops: it is not made.
+        let tree = rstp::bridge_words(name, bridge)?;
         let mut made = WantedBridge {
             of: uuid.to_owned(),
-            settings: settings + &snooping,
+            settings: settings + &snooping + &tree,
             snooping,
+            rstp: tree,
             ..WantedBridge::default()
         };
         for (_, controller) in rows.named(bridge, "controller", "Controller") {
@@ -158,7 +166,8 @@ impl Wanted {
                     self.numbers.insert(uuid.to_owned(), *number);
                     self.interfaces.insert(uuid.to_owned(), port.clone());
                     let (of, floods) = (of.to_owned(), is_on(of_port, "mcast-snooping-flood"));
-                    tags.insert(port, Tags { of, vlans, number: *number, floods });
+                    let spanning = self.spanning(&of, name, bridge, of_port);
+                    tags.insert(port, Tags { of, vlans, number: *number, floods, spanning });
                 }
                 (Ok(_), None) => self.fault(uuid, "no number is free"),
                 (Err(why), _) => self.fault(uuid, why),
@@ -168,10 +177,27 @@ impl Wanted {
             if let Err(why) = self.add_bond(rows, of, &bond, &numbers, &mut tags) {
                 bond.members.iter().for_each(|(uuid, _)| self.fault(uuid, why.clone()));
             }
+            let spanning = self.spanning(of, name, bridge, bond.port);
+            for it in tags.values_mut().filter(|it| it.of == of) {
+                it.spanning.clone_from(&spanning);
+            }
         }
         self.mirror(rows, name, bridge, &mut tags);
         self.lay_out(name, made, &tags);
         Ok(())
+    }
+
+    /// What is said of a port of a spanning tree, if its bridge is part of one.
+    fn spanning(&mut self, of: &str, name: &str, bridge: &Row, port: &Row) -> String {
+        if !rstp::is_enabled(bridge) {
+            return String::new();
+        }
+        let port_name = port.text("name").unwrap_or_default();
+        self.spanned.insert(of.to_owned(), (name.to_owned(), port_name.to_owned()));
+        rstp::port_words(name, bridge, port).unwrap_or_else(|why| {
+            self.others.insert(why);
+            String::new()
+        })
     }
 
     fn fault(&mut self, interface: &str, why: impl Into<String>) {
@@ -219,7 +245,8 @@ impl Wanted {
             self.interfaces.insert((*uuid).to_owned(), port.clone());
         }
         let floods = is_on(bond.port, "mcast-snooping-flood");
-        tags.insert(name.to_owned(), Tags { of: of.to_owned(), vlans, number: *number, floods });
+        let (of, spanning) = (of.to_owned(), String::new());
+        tags.insert(name.to_owned(), Tags { of, vlans, number: *number, floods, spanning });
         Ok(())
     }
 
@@ -315,6 +342,9 @@ impl Wanted {
                 let mut words = Vec::new();
                 if let Some(it) = of_port.filter(|_| vlan == 0) {
                     words.push(format!("number {}", it.number));
+                }
+                if let Some(it) = of_port.filter(|it| vlan == 0 && !it.spanning.is_empty()) {
+                    words.push(it.spanning.clone());
                 }
                 if let Some(it) = of_port.filter(|_| !made.snooping.is_empty()) {
                     let router = if it.floods { "always" } else { "learned" };
@@ -429,6 +459,7 @@ fn settings(
     let mut words =
         format!("mode flow management {socket} fail_mode {fail_mode} datapath {datapath}");
     let age = other.get("mac-aging-time").map(|text| text.parse::<u64>());
+    let age = age.or(rstp::ageing(name, bridge)?.map(Ok));
     if let Some(seconds) = age {
         let seconds = seconds.map_err(|_| format!("{name}: mac-aging-time is no number"))?;
         words.push_str(&format!(" ageing {}s", seconds.clamp(1, 7200)));
@@ -453,12 +484,14 @@ impl<'a> Bonded<'a> {
     }
 }
 
-/// The row of a port, which VLANs it is in, its number, and whether it gets all groups.
+/// The row of a port, which VLANs it is in, its number, whether it gets all groups, and what is
+/// said of it as a port of a spanning tree.
 struct Tags {
     of: String,
     vlans: Vlans,
     number: u16,
     floods: bool,
+    spanning: String,
 }
 
 /// Whether a row's `other_config` says that something is so.
@@ -504,7 +537,7 @@ fn controller_words(controller: &Row) -> Result<String, String> {
     Ok(words)
 }
 
-fn wire_mac(text: &str) -> Option<String> {
+pub(super) fn wire_mac(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.split(':').collect();
     let is_octet = |part: &&str| part.len() == 2 && u8::from_str_radix(part, 16).is_ok();
     (parts.len() == 6 && parts.iter().all(is_octet)).then(|| text.to_ascii_lowercase())

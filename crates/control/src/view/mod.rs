@@ -96,6 +96,7 @@ macro_rules! every_view {
             bridge: Bridge,
             evpn: Evpn,
             snooping: Snooping,
+            spanning_tree: SpanningTree,
             group: Groups,
             bond: Bond,
             controller: Controller,

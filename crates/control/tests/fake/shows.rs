@@ -464,6 +464,40 @@ answers! { FakeRouter, router, filter;
         };
         listening.map(show).collect()
     },
+    SpanningTree: {
+        let spanning = router.config.bridges.iter().filter(|(_, bridge)| bridge.rstp.is_some());
+        let port = |member: &crate::config::objects::bridge::Member| view::SpanningPort {
+            port: member.port.to_string(),
+            port_id: 0x8001,
+            role: "root".to_owned(),
+            state: "forwarding".to_owned(),
+            cost: 2000,
+            designated_id: "8.000.020000000001".to_owned(),
+            designated_port_id: 0x8002,
+            speaks: "rstp".to_owned(),
+            sent: router.count(2),
+            received: router.count(9),
+            since_s: 60,
+            ..view::SpanningPort::default()
+        };
+        let show = |(name, bridge): (&BridgeName, &crate::config::objects::bridge::Bridge)| {
+            view::SpanningTree {
+                bridge: name.to_string(),
+                version: "rstp".to_owned(),
+                bridge_id: "8.000.020000000002".to_owned(),
+                root_id: "8.000.020000000001".to_owned(),
+                root_cost: 2000,
+                root_port: bridge.ports.first().map(|it| it.port.to_string()),
+                max_age_s: 20,
+                forward_delay_s: 15,
+                topology_changes: router.count(1),
+                last_change_s: Some(7),
+                ports: bridge.ports.iter().map(port).collect(),
+                ..view::SpanningTree::default()
+            }
+        };
+        spanning.map(show).collect()
+    },
     Groups: {
         let fixed = router.config.bridges.iter().flat_map(|(name, bridge)| {
             bridge.groups.iter().map(move |it| view::Group {

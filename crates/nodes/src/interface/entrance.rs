@@ -5,13 +5,14 @@
 //!                                    ├▶ l2_xconnect         cross-connected
 //!                                    ├▶ l2_learn            bridged
 //!                                    ├▶ l2_forward          bridged, and nothing is to be learned
-//!                                    ├▶ flow_input         bridged by flows
+//!                                    ├▶ flow_input          bridged by flows
+//!                                    ├▶ l2_spanning         bridged, and part of a spanning tree
 //!                                    ├▶ bond_input          a member of a bond
 //!                                    └▶ drop                down, or gone
 //! ```
 //! What interfaces with features receive takes its turns at those first, by `interface_input`.
 
-use crate::tables::{Interfaces, Link, Mode, WorkerCounters};
+use crate::tables::{Interfaces, Link, Mode, Spanning, WorkerCounters};
 
 /// The ways in. `entrances!` makes an exit of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +27,8 @@ pub enum Entrance {
     BridgeUnlearned,
     /// To the flows of its bridge.
     Flow,
+    /// To the spanning tree that its bridge takes part in, and then to be bridged.
+    Spanning,
     /// To the bond that the interface is a member of.
     Bond,
     /// Nowhere: the interface is down, or gone.
@@ -49,6 +52,8 @@ macro_rules! entrances {
                 BridgeUnlearned => node "l2-forward",
                 /// To the flows of its bridge.
                 Flow => node "flow-input",
+                /// To the spanning tree that its bridge takes part in, and then to be bridged.
+                Spanning => node "l2-spanning",
                 /// To the bond that the interface is a member of.
                 Bond => node "bond-input",
                 /// The interface is administratively down.
@@ -68,6 +73,7 @@ macro_rules! entrances {
                     Entrance::Bridge => Self::Bridge,
                     Entrance::BridgeUnlearned => Self::BridgeUnlearned,
                     Entrance::Flow => Self::Flow,
+                    Entrance::Spanning => Self::Spanning,
                     Entrance::Bond => Self::Bond,
                     Entrance::InterfaceDown => Self::InterfaceDown,
                 }
@@ -87,6 +93,7 @@ impl Interfaces {
             Mode::CrossConnect(_) => Entrance::CrossConnect,
             // The router's own station gets what the bridge has for it.
             Mode::Bridged(_) if row.link == Link::Bridge => Entrance::Ethernet,
+            Mode::Bridged(port) if port.spanning != Spanning::None => Entrance::Spanning,
             Mode::Bridged(port) if port.flow.is_some() => Entrance::Flow,
             Mode::Bridged(port) if port.learn => Entrance::Bridge,
             Mode::Bridged(_) => Entrance::BridgeUnlearned,
@@ -132,6 +139,7 @@ impl Drop for ReceivedRun<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::Interface;
     use crate::testing::rows;
     use std::sync::atomic::Ordering;
 
@@ -149,6 +157,21 @@ mod tests {
                 Entrance::InterfaceDown,
                 Entrance::InterfaceDown
             ]
+        );
+    }
+
+    #[test]
+    fn a_port_of_a_spanning_tree_is_looked_at_first_whatever_its_bridge_does() {
+        let mut all = rows();
+        for (id, flow) in [(6, None), (7, Some(1))] {
+            if let Some(Some(Interface { mode: Mode::Bridged(port), .. })) = all.get_mut(id) {
+                (port.spanning, port.flow) = (Spanning::Forwarding, flow);
+            }
+        }
+        let interfaces = Interfaces::new(all);
+        assert_eq!(
+            [6, 7, 9].map(|id| interfaces.entrance(id)),
+            [Entrance::Spanning, Entrance::Spanning, Entrance::BridgeUnlearned]
         );
     }
 

@@ -3,6 +3,7 @@
 //! ```text
 //!  ethernet_input ─▶ ip4_input, ip6_input, arp_input, …     vlan_input ─▶ a sub-interface ─▶ vlan_output
 //!  l2_xconnect ───▶ interface_output
+//!  l2_spanning ─▶ what a bridge's frames go to, where its ports are part of a spanning tree
 //!  l2_learn ─▶ l2_forward ┬▶ interface_output
 //!                         ├▶ l2_arp, l2_nd       answered for stations that are known
 //!                         ├▶ l2_multicast       to groups, where it is known who listens
@@ -19,6 +20,7 @@ nodes! {
     ethernet_input::EthernetInput,
     vlan_input::VlanInput,
     l2_xconnect::L2Xconnect,
+    l2_spanning::L2Spanning,
     l2_learn::L2Learn,
     l2_forward::L2Forward,
     l2_arp::L2Arp,

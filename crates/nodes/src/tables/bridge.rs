@@ -47,6 +47,19 @@ impl Heeds {
     }
 }
 
+/// What the spanning tree has a port do with frames, where its bridge takes part in one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spanning {
+    /// It takes no part: what it may do is said elsewhere.
+    None,
+    /// Nothing, but for messages of the tree itself.
+    Discarding,
+    /// Stations behind it are learned.
+    Learning,
+    /// All that it may do beside.
+    Forwarding,
+}
+
 /// What an interface may do in its bridge. The bridge's own flags are already in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BridgePort {
@@ -66,6 +79,8 @@ pub struct BridgePort {
     pub groups: u64,
     /// The tunnel that it is one of several remotes of: those do not reach each other.
     pub tunnel: Option<u16>,
+    /// What the spanning tree has it do. Where that is not to forward, `forward` is off.
+    pub spanning: Spanning,
     /// Frames a second and worker that may be flooded from it; 0: any number.
     pub storm_pps: u32,
     /// Its number in a bridge of flows.
@@ -84,6 +99,7 @@ impl BridgePort {
             heeds: Heeds::NOTHING,
             groups: 0,
             tunnel: None,
+            spanning: Spanning::None,
             storm_pps: 0,
             flow: None,
         }

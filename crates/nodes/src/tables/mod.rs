@@ -41,7 +41,7 @@ mod vrfs;
 pub use bindings::{Bindings, Bound};
 pub use bond::{BondHash, BondMember, BondWays};
 use bridge::Members;
-pub use bridge::{BridgeId, BridgePort, Heeds, bridge_port};
+pub use bridge::{BridgeId, BridgePort, Heeds, Spanning, bridge_port};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,
@@ -67,8 +67,8 @@ pub use settings::Settings;
 pub use setup::{IcmpLimits, Ip4Rules, Kind, Reception, Setup, Shared};
 pub use shaping::{HandOver, Leftover, Outcome, ShapeLetter, ShapeLetters, Shaper};
 pub use slow_path::{
-    ArpHeard, BetterWay, BetterWay6, BindingHeard, EidWanted, FlowTold, GroupsSaid, Injected,
-    InjectedQueue, Injector, LacpHeard, Lane, LispSaid, ListenersWanted, NdHeard, NdSaid,
+    ArpHeard, BetterWay, BetterWay6, BindingHeard, BpduHeard, EidWanted, FlowTold, GroupsSaid,
+    Injected, InjectedQueue, Injector, LacpHeard, Lane, LispSaid, ListenersWanted, NdHeard, NdSaid,
     PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved,
     slow_path,
 };

@@ -8,6 +8,7 @@ use crate::drops_nat;
 use crate::drops_own;
 use crate::drops_policy;
 use crate::drops_reflect;
+use crate::drops_spanning;
 use crate::drops_tunnels::{self, send_long};
 use crate::drops6;
 use crate::rig::*;
@@ -38,7 +39,7 @@ use std::sync::atomic::Ordering;
 use wire::craft::{self, Arp, Craft, Ethernet, Ipv4};
 
 /// Reasons that a test on one thread cannot meet, and why.
-const OUT_OF_REACH: [&str; 10] = [
+const OUT_OF_REACH: [&str; 11] = [
     // Interfaces of packets, not frames, have no twin; the node's own tests give one such a packet.
     "twin-output/no-link-header",
     // Who hands it packets has read their IP headers, and drops those without; likewise.
@@ -53,6 +54,7 @@ const OUT_OF_REACH: [&str; 10] = [
     // Or out of its bridge.
     "l2-learn/not-bridged",
     "l2-multicast/not-bridged",
+    "l2-spanning/not-spanning",
     // Or a bridge of flows.
     "flow-upcall/no-bridge",
     // It takes a second worker; the node's own tests play that.
@@ -502,6 +504,7 @@ fn every_reason_has_a_packet_that_meets_it() {
         drops_own::plays(),
         drops_policy::plays(),
         drops_reflect::plays(),
+        drops_spanning::plays(),
         drops_tunnels::plays(),
         bonds::plays(),
     ];

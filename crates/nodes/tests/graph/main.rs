@@ -16,6 +16,7 @@ mod drops_nat;
 mod drops_own;
 mod drops_policy;
 mod drops_reflect;
+mod drops_spanning;
 mod drops_tunnels;
 mod errors;
 mod forwarding;

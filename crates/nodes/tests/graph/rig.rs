@@ -297,6 +297,7 @@ impl Rig {
             "nd-input",
             "mld-input",
             "bond-input",
+            "l2-spanning",
             "lisp-control",
             "lisp-resolve",
             "ip-reassemble",

@@ -91,7 +91,7 @@ parts! {
     rx_modes: RxModes, makes: [], hears: [],
     // Where its frames go.
     xconnects: Xconnects, makes: [Xconnects], hears: [],
-    bridges: Bridges, makes: [Bridges Stations], hears: [Moved Binding GroupsSaid FlowTold],
+    bridges: Bridges, makes: [Bridges Stations], hears: [Moved Binding GroupsSaid FlowTold Bpdu],
     remotes: Remotes, makes: [], hears: [RemoteHeard],
     vrfs: Vrfs, makes: [Vrfs], hears: [],
     // Addresses and what they bring: routes come last, of addresses that are known to be ours.

@@ -30,6 +30,7 @@ answers! { Router, router, filter;
     Bridge: router.parts.bridges.show(&router.core),
     Evpn: router.parts.bridges.show_evpn(),
     Snooping: router.parts.bridges.show_snooping(&router.core),
+    SpanningTree: router.parts.bridges.show_spanning(&router.core),
     Groups: router.parts.bridges.show_groups(&router.core, filter)?,
     Bond: router.parts.bonds.show(&router.core),
     Controller: router.parts.bridges.show_controllers(),

@@ -9,6 +9,7 @@ use wire::MacAddr;
 
 use super::bridge_controller::{self, Controller, Datapath};
 use super::bridge_evpn::Evpn;
+use super::bridge_rstp::{self, Rstp};
 use super::bridge_snooping::{self, FixedGroup, RouterPort, Snooping};
 use super::export::ExportName;
 use super::name::name_field;
@@ -96,6 +97,22 @@ object! {
         pub multicast_router: RouterPort = RouterPort::Learned,
         /// Whether it is not asked whether others stay when it leaves a group, with `snooping`
         pub fast_leave: bool = false,
+        /// Whether it takes part in the spanning tree, with `rstp`; else it always forwards
+        pub spanning: bool = true,
+        /// What the way by it costs there, with `rstp`; by its speed when left out
+        pub path_cost: Option<u32> as "20000" [1..=200_000_000] = None,
+        /// The lower, the sooner it is chosen, by sixteens, with `rstp`
+        pub port_priority: u8 [0..=240] = 128,
+        /// Its number in the spanning tree, with `rstp`; one that is free when left out
+        pub port_number: Option<u16> as "1" [1..=4_095] = None,
+        /// Whether it begins as one that leads to hosts alone, with `rstp`
+        pub admin_edge: bool = false,
+        /// Whether it is found out that it leads to hosts alone, with `rstp`
+        pub auto_edge: bool = true,
+        /// Whether no more than one other bridge is behind it, with `rstp`
+        pub point_to_point: bool = true,
+        /// Set, it finds out anew whether its neighbour speaks the rapid protocol, with `rstp`
+        pub mcheck: bool = false,
         /// What it may do
         pub flags: Flags = Flags::default(),
     }
@@ -137,6 +154,9 @@ object! {
         /// How it listens to who listens to groups, which go to those alone; not at all when left
         /// out
         pub snooping: Option<Box<Snooping>> as "on" = None,
+        /// How it agrees with other bridges on one way between any two of them; not at all when
+        /// left out
+        pub rstp: Option<Box<Rstp>> as "on" = None,
         /// Groups that somebody listens to and does not tell, with `snooping`
         pub groups: Vec<FixedGroup> as "239.1.1.1 lan1" = Vec::new(),
         /// What all its ports may do
@@ -280,6 +300,7 @@ impl Object for Bridges {
             port_export::check(&format!("bridge.{name}.export"), &bridge.export, config, report);
             bridge_controller::check(name, bridge, report);
             bridge_snooping::check(name, bridge, report);
+            bridge_rstp::check(name, bridge, report);
             for (index, member) in bridge.ports.iter().enumerate() {
                 let (field, port) = (format!("bridge.{name}.ports[{index}]"), &member.port);
                 check_exists(&field, port, &config.ports, report);

@@ -8,6 +8,7 @@ mod address;
 mod bonds;
 pub mod bridge_controller;
 pub mod bridge_evpn;
+pub mod bridge_rstp;
 pub mod bridge_snooping;
 pub mod connected;
 pub mod domain_name;

@@ -13,6 +13,7 @@ use super::super::objects::acl::{Acl, AclName, Action, Fragment, Rule, TcpFlags}
 use super::super::objects::arp::Arp;
 use super::super::objects::bridge::{BoundAddress, Bridge, BridgeName, Flags, Member};
 use super::super::objects::bridge_evpn::Evpn;
+use super::super::objects::bridge_rstp::{Rstp, RstpVersion};
 use super::super::objects::bridge_snooping::{Snooping, Unknown};
 use super::super::objects::export::{Export, ExportName, ExportProtocol};
 use super::super::objects::flows::Flows;
@@ -315,6 +316,10 @@ fn bridge(config: &mut Config, ports: &[u8]) {
         snooping: answer_arp.then(|| {
             let unknown = if answer_nd { Unknown::Routers } else { Unknown::Flood };
             Box::new(Snooping { querier: answer_nd, unknown, ..Snooping::default() })
+        }),
+        rstp: answer_nd.then(|| {
+            let version = if answer_arp { RstpVersion::Stp } else { RstpVersion::Rstp };
+            Box::new(Rstp { version, priority: 4096, ..Rstp::default() })
         }),
         ..Bridge::default()
     };

@@ -205,6 +205,9 @@ fn bridge(name: &BridgeName, bridge: &Bridge) -> Vec<String> {
     let snooping = bridge.snooping.as_deref().map_or_else(String::new, |it| {
         format!(" snooping on querier {} unknown {}", it.querier, it.unknown.word())
     });
+    let rstp = bridge.rstp.as_deref().map_or_else(String::new, |it| {
+        format!(" rstp on version {} priority {}", it.version.word(), it.priority)
+    });
     let Bridge { ageing, mac_limit, answer_arp, answer_nd, .. } = bridge;
     let own = format!(
         "bridge set {name} ageing {} mac_limit {mac_limit} answer_arp {answer_arp} answer_nd {answer_nd}{}",
@@ -213,7 +216,7 @@ fn bridge(name: &BridgeName, bridge: &Bridge) -> Vec<String> {
     );
     let own = [format!("bridge add {name}"), own].into_iter();
     let own = own.chain(bridge.ports.iter().map(join)).chain(bridge.bindings.iter().map(bind));
-    let more = [evpn, snooping].into_iter().filter(|more| !more.is_empty());
+    let more = [evpn, snooping, rstp].into_iter().filter(|more| !more.is_empty());
     own.chain(more.map(|more| format!("bridge set {name}{more}"))).collect()
 }
 

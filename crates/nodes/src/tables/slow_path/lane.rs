@@ -53,6 +53,7 @@ impl Punt {
             | Self::RemoteHeard(_)
             | Self::BetterWay(_)
             | Self::Lacp(_)
+            | Self::Bpdu(_)
             | Self::ListenersWanted(_)
             | Self::RouterWanted(_)
             | Self::Echo(_) => Lane::Notices,
@@ -75,6 +76,7 @@ impl Punt {
             Self::GroupsSaid(it) => (it.interface, 2),
             Self::Piece(it) => (it.packet.rx(), 2),
             Self::Lacp(it) => (it.interface, 2),
+            Self::Bpdu(it) => (it.interface, 2),
             Self::Binding(it) => (it.bridge.0, 2),
             Self::Echo(it) => (it.interface, 3),
             // Apart from those that wait for a neighbour.

@@ -170,6 +170,35 @@ pub struct LacpHeard {
     pub pdu: Pdu,
 }
 
+/// Another bridge says what it knows of the spanning tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BpduHeard {
+    /// The interface that heard it.
+    pub interface: u16,
+    /// The frame's first octets, behind which nothing is looked at.
+    pub bytes: [u8; Self::SEEN],
+    /// How many of them it has.
+    pub length: u8,
+}
+
+impl BpduHeard {
+    /// Octets of a frame that are told: as many as the shortest frame has.
+    pub const SEEN: usize = 60;
+
+    /// What a frame says that came in by an interface.
+    pub fn new(interface: u16, frame: &[u8]) -> Self {
+        let length = frame.len().min(Self::SEEN);
+        let mut bytes = [0; Self::SEEN];
+        bytes[..length].copy_from_slice(&frame[..length]);
+        Self { interface, bytes, length: length as u8 }
+    }
+
+    /// The frame's first octets.
+    pub fn frame(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.length)]
+    }
+}
+
 /// Somebody asks which groups of IPv6 we listen to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ListenersWanted {
@@ -250,6 +279,8 @@ pub enum Punt {
     BetterWay6(BetterWay6),
     /// Something about the other end of a bond's member.
     Lacp(LacpHeard),
+    /// Something about the spanning tree.
+    Bpdu(BpduHeard),
     /// Groups of IPv6 are to be told.
     ListenersWanted(ListenersWanted),
     /// Something about an IPv4 neighbour.
@@ -282,6 +313,7 @@ impl Punt {
             | Self::RemoteHeard(_)
             | Self::BetterWay(_)
             | Self::Lacp(_)
+            | Self::Bpdu(_)
             | Self::ListenersWanted(_)
             | Self::Arp(_)
             | Self::Nd(_)

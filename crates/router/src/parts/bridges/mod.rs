@@ -12,6 +12,7 @@ mod flapping;
 mod flows;
 mod show;
 mod snooping;
+mod spanning;
 
 use crate::core::{Core, fault};
 use crate::interfaces::OpenPort;
@@ -29,10 +30,11 @@ use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use flapping::Flapping;
 use flows::Flows;
 use nodes::tables::{
-    BindingHeard, BridgeId, BridgePort, FlowTold, GroupsSaid, Heeds, Interface, Link, Mode,
-    StationMoved,
+    BindingHeard, BpduHeard, BridgeId, BridgePort, FlowTold, GroupsSaid, Heeds, Interface, Link,
+    Mode, Spanning, StationMoved,
 };
 use snooping::Snoopings;
+use spanning::Spannings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -62,6 +64,7 @@ pub(crate) struct Bridges {
     evpn: Evpn,
     flows: Flows,
     snooping: Snoopings,
+    spanning: Spannings,
 }
 
 /// A configured bridge.
@@ -91,6 +94,7 @@ impl OpenBridge {
             flood_groups: flags.flood_groups,
             groups: group | if member.isolated { ISOLATED } else { 0 },
             tunnel: None,
+            spanning: Spanning::None,
             storm_pps: member.storm_pps,
             flow: None,
         }
@@ -225,6 +229,7 @@ impl Part for Bridges {
         }
         if let Some(mut bridged) = self.port(name) {
             bridged.learn &= !(port.config.kind.has_remotes() && self.is_told(bridged.bridge));
+            self.spanning.hold(name, port, &mut bridged);
             bridged.flow = self.flows.number(bridged.bridge, name);
             row.mode = Mode::Bridged(bridged);
             let bridge = self.name_of(bridged.bridge.0);
@@ -242,19 +247,28 @@ impl Part for Bridges {
         }
         self.evpn.published(core);
         self.snooping.published(core);
+        self.spanning.published(core);
     }
 
     fn link_up(&mut self, core: &mut Core, port: &PortName) {
         self.flows.follow(core);
         self.snooping.link_up(core, port);
+        self.spanning.link_changed(core);
     }
 
     fn link_down(&mut self, core: &mut Core, port: &PortName) {
         self.flows.follow(core);
         self.snooping.link_down(core, port);
+        self.spanning.link_changed(core);
         if let Some(id) = core.ports.id_of(port) {
             core.forget_stations_behind(id);
         }
+    }
+
+    /// Whoever waits for what we say of a spanning tree does not wait for a change of the
+    /// configuration.
+    fn beat(&mut self, core: &mut Core, _: Instant) {
+        self.spanning.turn(core);
     }
 
     /// Lets the stations' time pass, and tells workers whose addresses are whose.
@@ -263,6 +277,7 @@ impl Part for Bridges {
             core.dataplane.set_bindings(bindings);
         }
         self.snooping.turn(core, now);
+        self.spanning.turn(core);
         self.evpn.turn(core, &self.bridges, &mut self.binding, now);
         if self.next_sweep.is_some_and(|next| now < next) {
             return false;
@@ -276,6 +291,13 @@ impl Part for Bridges {
         let lines = stations.table.line_count().div_ceil(SWEEP_STEPS);
         stations.table.sweep(&mut self.sweep, lines, tick);
         false
+    }
+}
+
+/// Hears what other bridges say of a spanning tree.
+impl Hears<BpduHeard> for Bridges {
+    fn hear(&mut self, core: &mut Core, heard: BpduHeard) {
+        self.spanning.hear(core, &heard);
     }
 }
 
@@ -296,6 +318,7 @@ impl Makes<Delta<BridgeName, Bridge>> for Bridges {
         if let Some(id) = id(self).or(before) {
             self.binding.set(id, config);
             self.snooping.set(core, id, name, config);
+            self.spanning.set(core, id, name, config);
             self.flows.set(core, id, name, config)?;
         }
         core.touch_rows();

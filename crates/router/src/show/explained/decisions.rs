@@ -15,7 +15,7 @@ use nodes::filter::{
     colour_of, verdict_on,
 };
 use nodes::port::{Classifier, ForwardedIn};
-use nodes::tables::{Interface, Link, Mode, bridge_port};
+use nodes::tables::{Interface, Link, Mode, Spanning, bridge_port};
 use police::Colour;
 use sched::{ClassId, Report, Shape};
 use std::collections::BTreeMap;
@@ -51,6 +51,7 @@ impl Look<'_> {
             "l2-xconnect" => self.leaves_as("cross-connect"),
             "vlan-output" => self.tags(),
             "tunnel-encap" | "lisp-encap" => self.tunnel(),
+            "l2-spanning" => self.spanning(),
             "l2-learn" => self.learned(),
             "l2-forward" => self.station(),
             "acl-input" => self.rule::<AclInput>(true),
@@ -133,6 +134,19 @@ impl Look<'_> {
         let row = self.row(self.step.tx).or_else(|| self.row(self.step.rx))?;
         let vrf = self.router.core.vrfs.name(row.vrf);
         Some(vec![("tunnel", format!("by {}, its own interface in VRF {vrf}", row.name))])
+    }
+
+    /// What the spanning tree has the port do.
+    fn spanning(&self) -> Told {
+        let row = self.row(self.step.rx)?;
+        let port = bridge_port(self.router.core.dataplane.interfaces(), self.step.rx)?;
+        let does = match port.spanning {
+            Spanning::None => "takes no part",
+            Spanning::Discarding => "discards",
+            Spanning::Learning => "learns",
+            Spanning::Forwarding => "forwards",
+        };
+        Some(vec![("spanning tree", format!("of {}: {} {does}", row.bridge_name, row.name))])
     }
 
     /// What its bridge learns of it.

@@ -34,6 +34,12 @@ impl Router {
             Punt::Lacp(it) => {
                 format!("hears what the partner of {} says by LACP", on(it.interface))
             }
+            Punt::Bpdu(it) => {
+                format!(
+                    "hears what another bridge says of the spanning tree on {}",
+                    on(it.interface)
+                )
+            }
             Punt::ListenersWanted(it) => {
                 format!("tells on {} which groups it listens to", on(it.interface))
             }

@@ -29,7 +29,7 @@ use control::engine::ApplyError;
 use controller::OpenController;
 use graph::tsc_hz;
 use hub::{Hub, Policy};
-use nodes::tables::{BridgeId, FlowRow, FlowTold};
+use nodes::tables::{BridgeId, FlowRow, FlowTold, Spanning, bridge_port};
 use openflow::port::LOCAL;
 use server::Server;
 use std::collections::btree_map::Entry;
@@ -227,6 +227,12 @@ impl Flows {
     }
 }
 
+/// Whether what flows send to a port may leave by it.
+fn forwards(core: &Core, id: u16) -> bool {
+    let port = bridge_port(core.dataplane.interfaces(), id);
+    port.is_none_or(|it| matches!(it.spanning, Spanning::None | Spanning::Forwarding))
+}
+
 impl Open {
     /// Tells the hub of the ports there are; false: that is for later.
     fn follow(&self, core: &Core) -> bool {
@@ -237,7 +243,10 @@ impl Open {
             let Some(port) = core.ports.get(name) else { continue };
             gone.retain(|it| *it != number);
             let is_own = port.config.kind == PortKind::Bvi;
-            rows.insert(number, FlowRow { interface: port.id, is_own });
+            // Nothing leaves by a port that a spanning tree has not forward.
+            if forwards(core, port.id) {
+                rows.insert(number, FlowRow { interface: port.id, is_own });
+            }
             let seen = Port {
                 name: name.to_string(),
                 mac: port.mac,
