@@ -338,6 +338,10 @@ impl Wanted {
                         WantedPort { of, add, on: vec![parent.clone()], ..WantedPort::default() };
                     self.ports.insert(member.clone(), port);
                 }
+                if vlan != 0 && tag.is_none() && !made.rstp.is_empty() {
+                    let no_part = "has a tag, and takes no part in the spanning tree";
+                    self.others.insert(format!("{name}: {parent} {no_part}"));
+                }
                 let of_port = tags.get(&parent);
                 let mut words = Vec::new();
                 if let Some(it) = of_port.filter(|_| vlan == 0) {

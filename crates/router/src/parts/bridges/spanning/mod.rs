@@ -81,7 +81,7 @@ impl Spannings {
         self.next_ns = 0;
     }
 
-    /// Has the row of a port say what its tree, or that of the port that it is a VLAN of, has it do.
+    /// Has the row of a port say what its tree has it do, or that of the port that it is a VLAN of.
     pub(super) fn hold(&self, name: &PortName, port: &OpenPort, row: &mut BridgePort) {
         let own = self.trees.get(&row.bridge);
         let state = own.and_then(|tree| tree.state_of(name, port));
