@@ -240,8 +240,10 @@ fn our_own_message_that_comes_back_changes_nothing() {
     assert_eq!(bridge.port(1).unwrap().malformed(), 1);
 }
 
-/// Bridges, links between any of them, what each link costs, and which fail.
-fn network() -> impl Strategy<Value = (usize, Vec<(usize, usize)>, Vec<u8>, Vec<bool>)> {
+/// How many bridges, links between any of them, priorities, and which links fail.
+type Network = (usize, Vec<(usize, usize)>, Vec<u8>, Vec<bool>);
+
+fn network() -> impl Strategy<Value = Network> {
     (2usize..8).prop_flat_map(|count| {
         let links = prop::collection::vec((0..count, 0..count), 1..14);
         links.prop_flat_map(move |links| {
@@ -294,7 +296,10 @@ proptest! {
 
     #[test]
     fn whatever_is_said_the_machines_come_to_rest(
-        said in prop::collection::vec((1u16..4, prop::collection::vec(any::<u8>(), 31), 0u8..3, 0u64..4), 1..60),
+        said in prop::collection::vec(
+            (1u16..4, prop::collection::vec(any::<u8>(), 31), 0u8..3, 0u64..4),
+            1..60,
+        ),
     ) {
         let mut bridge = Bridge::new(Settings::new(address(0)), 0);
         for port in 1..4 {
