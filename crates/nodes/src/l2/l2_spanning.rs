@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn messages_are_heard_whatever_the_port_does_and_of_other_groups_none() {
         for spanning in [Spanning::Discarding, Spanning::Learning, Spanning::Forwarding] {
-            let mut world = world(spanning, None);
+            let world = world(spanning, None);
             let mut long = to(GROUP);
             long.extend([9; 40]);
             let exits = run(&world, &[to(GROUP), long.clone(), to([1, 0x80, 0xc2, 0, 0, 1])]);
