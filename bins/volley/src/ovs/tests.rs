@@ -500,7 +500,8 @@ fn a_bridge_is_part_of_a_spanning_tree_where_it_says_so_and_what_it_is_there_is_
     let mut maker = Maker::new(router.clone(), Kept::nowhere());
     let cheap = json!({ "other_config": ["map", [["rstp-path-cost", "200"]]] });
     let tagged = json!({ "tag": 10 });
-    let mut all = rows(&[plain("veth1"), ("veth2", cheap, json!({})), ("veth3", tagged, json!({}))]);
+    let mut all =
+        rows(&[plain("veth1"), ("veth2", cheap, json!({})), ("veth3", tagged, json!({}))]);
     let mut set = |all: &mut Rows, enabled: bool, other: &[(&str, &str)]| {
         let uuids: Vec<Value> =
             ["veth1", "veth2", "veth3"].map(|it| json!(["uuid", format!("p-{it}")])).into();

@@ -129,7 +129,7 @@ mod tests {
             ..SpanningTree::default()
         };
         let text = SpanningTree::text(&vec![tree.clone()], Style::new(false));
-        assert!(text.contains("p1    8001     alternate  discarding"), "{text}");
+        assert!(text.contains("p1       8001  alternate  discarding"), "{text}");
         let (_, tell) = SpanningTree::METRICS.unwrap();
         let mut out = crate::view::Exposition::default();
         tell(&vec![tree], &mut out);

@@ -154,7 +154,7 @@ mod tests {
             config = run(&config, command);
         }
         let text = render(&config);
-        assert!(text.contains("rstp = { version = \"stp\", priority = 4096 }"), "{text}");
+        assert!(text.contains("= { version = \"stp\", priority = 4096 }"), "{text}");
         assert!(text.contains("path_cost = 200, port_priority = 16, admin_edge = true"), "{text}");
         let again = parse(&Source::new("test", text), &Host::any()).unwrap();
         assert_eq!(again.bridges, config.bridges);

@@ -172,6 +172,8 @@ fn usage_lines_are_made_of_the_declared_fields() {
         assert_eq!(usage(noun, verb), words);
     }
     let said = "[isolated] [storm_pps STORM_PPS] [multicast_router learned|always|never] \
-        [fast_leave] [learn on|off]";
+        [fast_leave] [spanning on|off] [path_cost PATH_COST] [port_priority PORT_PRIORITY] \
+        [port_number PORT_NUMBER] [admin_edge] [auto_edge on|off] [point_to_point on|off] [mcheck] \
+        [learn on|off]";
     assert!(usage("bridge", "join").contains(said));
 }
