@@ -10,6 +10,7 @@
 //! connection takes two of many small locks, by trying, never by waiting long. All memory is taken
 //! when the table is made.
 
+pub mod cross;
 mod entry;
 pub mod ftp;
 mod hash;
@@ -32,7 +33,7 @@ mod tests;
 
 pub use help::{Begins, Expected, Helper};
 pub use nat::{Begun, Nat, Pool, Refused};
-pub use packet::{Inner, Read, Seen, read4, read6};
+pub use packet::{Inner, Read, Seen, read4, read6, read6_in_pieces};
 pub use rewrite::{translate_error4, translate_error6, translate4};
 pub use status::{Direction, End, Kind, Status};
 pub use table::{Counters, Found, Parent, Shown, Table, Verdict};

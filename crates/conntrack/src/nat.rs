@@ -14,7 +14,7 @@ use crate::status::{Direction, Kind, Status};
 use crate::table::{Found, Parent, Table};
 use crate::tcp::TcpState;
 use crate::timeouts::Timeouts;
-use crate::tuple::Tuple;
+use crate::tuple::{Family, Tuple};
 use std::ops::RangeInclusive;
 
 /// Ports that are tried for a new endpoint.
@@ -119,7 +119,19 @@ pub struct Begun {
 impl Nat<'_> {
     /// Begins a connection from inside, that looks on the other side as if a pool's address had.
     pub fn from_inside(&self, packet: &Tuple, seen: Seen, pool: &Pool) -> Result<Begun, Refused> {
-        let (parent, to) = self.outer(packet, seen, pool)?;
+        self.from_inside_as(packet, packet, seen, pool)
+    }
+
+    /// The same of one that is `plain` outside but for its source: of another family (RFC 6146
+    /// section 3.5).
+    pub fn from_inside_as(
+        &self,
+        packet: &Tuple,
+        plain: &Tuple,
+        seen: Seen,
+        pool: &Pool,
+    ) -> Result<Begun, Refused> {
+        let (parent, to) = self.outer(packet, plain, seen, pool)?;
         self.begin(packet, to, seen, parent)
     }
 
@@ -130,7 +142,11 @@ impl Nat<'_> {
         seen: Seen,
         (address, port): (u32, u16),
     ) -> Result<Begun, Refused> {
-        let to = packet.to4(address, port);
+        self.to_inside_as(packet, packet.to4(address, port), seen)
+    }
+
+    /// The same where that is what it is inside.
+    pub fn to_inside_as(&self, packet: &Tuple, to: Tuple, seen: Seen) -> Result<Begun, Refused> {
         let parent = self.endpoint_of((packet.destination4(), outer_port(packet)), packet);
         self.begin(packet, to, seen, parent.map(|(parent, _)| parent))
     }
@@ -144,17 +160,28 @@ impl Nat<'_> {
         (address, port): (u32, u16),
         pool: &Pool,
     ) -> Result<Begun, Refused> {
-        let (parent, from) = self.outer(packet, seen, pool)?;
+        let (parent, from) = self.outer(packet, packet, seen, pool)?;
         self.begin(packet, from.to4(address, port), seen, parent)
     }
 
     /// What would become of a packet from inside that begins a connection, where it is only asked.
     pub fn would_be(&self, packet: &Tuple, seen: Seen, pool: &Pool) -> Result<Begun, Refused> {
+        self.would_be_as(packet, packet, seen, pool)
+    }
+
+    /// The same of one that is `plain` outside but for its source.
+    pub fn would_be_as(
+        &self,
+        packet: &Tuple,
+        plain: &Tuple,
+        seen: Seen,
+        pool: &Pool,
+    ) -> Result<Begun, Refused> {
         if let (true, Seen::Other) = (packet.is_echo(), seen) {
             return Err(Refused::Invalid);
         }
-        let (source, port) = (packet.source4(), packet.source_port());
-        let inside = Tuple::endpoint4((source, port), packet.protocol(), packet.zone());
+        let (source, port) = (packet.source_bits(), packet.source_port());
+        let inside = packet.endpoint();
         let known = self.known(&inside, Direction::Original).filter(|_| packet.has_ports());
         let (address, port) = match known {
             Some((_, outside)) => (outside.source4(), outside.source_port()),
@@ -164,7 +191,7 @@ impl Nat<'_> {
                 (address, if has_ports { pool.port(port, endpoint_hash(&inside), 0) } else { port })
             }
         };
-        Ok(Begun::only(packet.from4(address, port)))
+        Ok(Begun::only(plain.from4(address, port)))
     }
 
     /// The same of one to an outer address.
@@ -190,31 +217,42 @@ impl Nat<'_> {
     fn outer(
         &self,
         packet: &Tuple,
+        plain: &Tuple,
         seen: Seen,
         pool: &Pool,
     ) -> Result<(Option<Parent>, Tuple), Refused> {
         if let (true, Seen::Other) = (packet.is_echo(), seen) {
             return Err(Refused::Invalid);
         }
-        let (source, port) = (packet.source4(), packet.source_port());
+        let (source, port) = (packet.source_bits(), packet.source_port());
         if !packet.has_ports() {
             let address = pool.address(spread(source)).ok_or(Refused::NoPort)?;
-            return Ok((None, packet.from4(address, port)));
+            return Ok((None, plain.from4(address, port)));
         }
-        let inside = Tuple::endpoint4((source, port), packet.protocol(), packet.zone());
+        let inside = packet.endpoint();
         let (parent, outside) = match self.known(&inside, Direction::Original) {
             Some(known) => known,
             None => self.new_endpoint(&inside, pool)?,
         };
         let (address, port) = (outside.source4(), outside.source_port());
-        Ok((Some(parent), packet.from4(address, port)))
+        Ok((Some(parent), plain.from4(address, port)))
     }
 
-    /// The endpoint inside that an outer one stands for, if there is one.
+    /// The endpoint inside of IPv4 that an outer one stands for, if there is one.
     pub fn inside_of(&self, packet: &Tuple) -> Option<(u32, u16)> {
-        let outer = (packet.destination4(), outer_port(packet));
-        let (_, inside) = self.endpoint_of(outer, packet)?;
+        let inside = self.inside(packet).filter(|it| it.family() == Family::Endpoint4)?;
         Some((inside.source4(), inside.source_port()))
+    }
+
+    /// The same of IPv6.
+    pub fn inside6_of(&self, packet: &Tuple) -> Option<(u128, u16)> {
+        let inside = self.inside(packet).filter(|it| it.family() == Family::Endpoint6)?;
+        Some((inside.source6(), inside.source_port()))
+    }
+
+    fn inside(&self, packet: &Tuple) -> Option<Tuple> {
+        let outer = (packet.destination4(), outer_port(packet));
+        self.endpoint_of(outer, packet).map(|(_, inside)| inside)
     }
 
     fn endpoint_of(&self, outer: (u32, u16), packet: &Tuple) -> Option<(Parent, Tuple)> {
@@ -232,7 +270,7 @@ impl Nat<'_> {
 
     fn new_endpoint(&self, inside: &Tuple, pool: &Pool) -> Result<(Parent, Tuple), Refused> {
         let (own, protocol) = (inside.source_port(), inside.protocol());
-        let host = spread(inside.source4());
+        let host = spread(inside.source_bits());
         let hash = endpoint_hash(inside);
         let status = Status::new(Kind::Endpoint, TcpState::None, 0);
         let status = status.until(self.now_s.saturating_add(ENDPOINT_S));
@@ -276,7 +314,7 @@ fn outside(endpoint: (u32, u16), protocol: u8, zone: u16) -> Tuple {
 /// From which port on an endpoint looks for a free one.
 fn endpoint_hash(inside: &Tuple) -> u32 {
     let own = u32::from(inside.source_port());
-    spread(inside.source4() ^ own << 16 ^ own) >> 8
+    spread(inside.source_bits() ^ own << 16 ^ own) >> 8
 }
 
 /// A number that is the same for a host, and differs between neighbours.

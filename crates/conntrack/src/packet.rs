@@ -142,6 +142,31 @@ pub fn read6(packet: &[u8], zone: u16) -> Read {
     whole6(packet, zone).unwrap_or(Read::Broken)
 }
 
+/// The same; of a packet in pieces the first one is read, of the others is told whose they are.
+pub fn read6_in_pieces(packet: &[u8], zone: u16) -> Read {
+    match (pieces6(packet, zone), read6(packet, zone)) {
+        (Some((whose, true)), _) => Read::Piece(whose),
+        (Some((whose, false)), Read::Flow { tuple, seen, .. }) => {
+            Read::Flow { tuple, seen, pieces: Some(whose) }
+        }
+        (_, read) => read,
+    }
+}
+
+/// Whose piece it is, if it is one, and whether it is not the first (RFC 8200 section 4.5).
+fn pieces6(packet: &[u8], zone: u16) -> Option<(Tuple, bool)> {
+    let header = ipv6::Header::new(packet).filter(|header| header.version() == 6)?;
+    if !extension::is_extension(header.next_header()) {
+        return None;
+    }
+    let end = ipv6::Header::LEN + usize::from(header.payload_len());
+    let upper = extension::walk(header.next_header(), packet.get(ipv6::Header::LEN..end)?).ok()?;
+    let piece = upper.fragment.filter(|piece| !piece.is_atomic())?;
+    let (id, protocol) = (piece.identification(), piece.next_header());
+    let whose = Tuple::pieces6(header.source(), header.destination(), id, protocol, zone);
+    Some((whose, piece.offset() != 0))
+}
+
 fn whole6(packet: &[u8], zone: u16) -> Option<Read> {
     let (tuple, seen, at) = flow6(packet, zone, true)?;
     if tuple.protocol() == protocol::ICMP6 && icmp6::is_error((tuple.destination_port() >> 8) as u8)
@@ -256,6 +281,21 @@ mod tests {
     }
 
     #[test]
+    fn the_first_piece_of_ip6_tells_of_the_others_where_that_is_asked() {
+        let piece = |offset, more| {
+            let first = craft::ipv6([1; 16], [2; 16]).fragment_header(offset, more, 0x1_0009);
+            first.udp(1000, 53).payload_len(16).build()
+        };
+        let read = |offset, more| read6_in_pieces(&piece(offset, more), 0);
+        let Read::Flow { pieces: Some(whose), tuple, .. } = read(0, true) else { panic!() };
+        assert_eq!((read(24, false), read(48, true)), (Read::Piece(whose), Read::Piece(whose)));
+        let Read::Flow { pieces: None, tuple: whole, .. } = read(0, false) else { panic!() };
+        assert_eq!(whole, tuple);
+        let other = craft::ipv6([1; 16], [2; 16]).fragment_header(24, false, 9);
+        assert_ne!(read6_in_pieces(&other.udp(1, 2).build(), 0), Read::Piece(whose));
+    }
+
+    #[test]
     fn what_is_cut_short_is_broken() {
         let sent = craft::ipv4(US, THEM).tcp(1000, 80).build();
         for length in 0..sent.len() {
@@ -273,6 +313,7 @@ mod tests {
             }
             read4(&octets, 0);
             read6(&octets, 0);
+            read6_in_pieces(&octets, 0);
         }
     }
 }

@@ -74,12 +74,12 @@ fn exchange(bytes: &mut [u8], at: usize, new: u16, more: impl Fn(u16) -> u16, su
 }
 
 #[inline]
-fn get(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn get(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes(*bytes.get(at..)?.first_chunk()?))
 }
 
 #[inline]
-fn put(bytes: &mut [u8], at: usize, word: u16) {
+pub(crate) fn put(bytes: &mut [u8], at: usize, word: u16) {
     if let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
         *place = word.to_be_bytes();
     }

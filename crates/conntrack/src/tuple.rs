@@ -32,6 +32,10 @@ pub enum Family {
     Expecting4 = 7,
     /// The same of IPv6.
     Expecting6 = 8,
+    /// An endpoint of IPv6 inside, for which one of IPv4 stands outside.
+    Endpoint6 = 9,
+    /// The pieces of one packet of IPv6.
+    Pieces6 = 10,
 }
 
 /// Who speaks with whom.
@@ -76,11 +80,44 @@ impl Tuple {
         Self { key, first: u64::from(address) << 32, rest: [0; 3] }
     }
 
+    /// The endpoint inside that sends it: of IPv6 with the protocol that it has outside.
+    pub(crate) fn endpoint(&self) -> Self {
+        let (port, zone) = (self.source_port(), self.zone());
+        if !self.is_long() {
+            return Self::endpoint4((self.source4(), port), self.protocol(), zone);
+        }
+        let protocol = match self.protocol() {
+            protocol::ICMP6 => protocol::ICMP4,
+            other => other,
+        };
+        let key = key(port, 0, protocol, zone, Family::Endpoint6);
+        Self { key, first: self.first, rest: [0, self.rest[1], 0] }
+    }
+
+    /// Thirty-two bits of who sends it.
+    pub(crate) fn source_bits(&self) -> u32 {
+        let (high, low) = self.host(End::Source);
+        let both = high ^ low;
+        (both ^ both >> 32) as u32
+    }
+
     /// The pieces of one packet of IPv4 (RFC 791 section 2.3).
     #[inline]
     pub(crate) fn pieces4(source: u32, destination: u32, id: u16, protocol: u8, zone: u16) -> Self {
         let first = u64::from(source) << 32 | u64::from(destination);
         Self { key: key(id, 0, protocol, zone, Family::Pieces4), first, rest: [0; 3] }
+    }
+
+    /// The pieces of one packet of IPv6 (RFC 8200 section 4.5).
+    pub(crate) fn pieces6(
+        source: u128,
+        destination: u128,
+        id: u32,
+        protocol: u8,
+        zone: u16,
+    ) -> Self {
+        let key = key((id >> 16) as u16, id as u16, protocol, zone, Family::Pieces6);
+        Self { key, ..Self::ip6((source, 0), (destination, 0), 0, 0) }
     }
 
     /// Of which addresses it is.
@@ -94,6 +131,8 @@ impl Tuple {
             6 => Family::Expected6,
             7 => Family::Expecting4,
             8 => Family::Expecting6,
+            9 => Family::Endpoint6,
+            10 => Family::Pieces6,
             _ => Family::Ip4,
         }
     }
@@ -156,8 +195,11 @@ impl Tuple {
     /// Whether its addresses fill the second cache line of an entry.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
-        const LONG: u64 =
-            1 << Family::Ip6 as u8 | 1 << Family::Expected6 as u8 | 1 << Family::Expecting6 as u8;
+        const LONG: u64 = 1 << Family::Ip6 as u8
+            | 1 << Family::Expected6 as u8
+            | 1 << Family::Expecting6 as u8
+            | 1 << Family::Endpoint6 as u8
+            | 1 << Family::Pieces6 as u8;
         LONG >> (self.key & 0x3f) & 1 != 0
     }
 
