@@ -172,6 +172,7 @@ fn translated() -> Result<Rig, RigError> {
         forwards: Vec::new(),
         own: Vec::new(),
         open: false,
+        nat64: None,
     }));
     for id in 0..2u16 {
         let mut row = rig.dataplane.interfaces().get(id).cloned().ok_or("two interfaces")?;

@@ -7,6 +7,7 @@ use crate::interface::export_input::ExportInput;
 use crate::interface::export_output::ExportOutput;
 use crate::interface::mirror_input::MirrorInput;
 use crate::interface::mirror_output::MirrorOutput;
+use crate::nat::Nat64Input;
 use crate::port::Shaped;
 use crate::tables::Interface;
 
@@ -23,8 +24,10 @@ impl Interface {
         // Who tells collectors of packets counts them.
         let tells =
             self.setting::<ExportInput>().is_some() || self.setting::<ExportOutput>().is_some();
+        // Of another family, it is cut otherwise.
+        let crosses = self.setting::<Nat64Input>().is_some();
         // Flows count packets, and write ports whose checksums a large frame does not have yet.
-        self.has::<Shaped>() || polices || copies || tells || self.is_in_flows()
+        self.has::<Shaped>() || polices || copies || tells || crosses || self.is_in_flows()
     }
 }
 

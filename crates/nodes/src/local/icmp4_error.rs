@@ -79,6 +79,8 @@ graph::exits! {
         /// There is no way to a tunnel's other end.
         TunnelUnreachable => drop "Give the underlay a route to the tunnel's other end: `volley \
             lookup ADDRESS --vrf NAME`.",
+        /// Of a packet that was translated into this family: its sender is told in his own.
+        Across => node "nat64-error",
         /// No room for the message's headers in front of the packet.
         NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
@@ -140,7 +142,8 @@ impl Icmp4Error {
         if was_group_frame(packet) || !is_answerable4(packet.header(), header) {
             return Exit::NotAllowed;
         }
-        if !is_host(sender, routes) || is_group(target, routes) {
+        let is_across = interfaces.has_crossed_out(packet.rx(), sender);
+        if !is_across && (!is_host(sender, routes) || is_group(target, routes)) {
             let rest = self.rest(packet, cause);
             let unsent = || unsent_echo4(packet.header(), cause, rest);
             return match self.ear.hear(packet.rx(), now_tsc, unsent) {
@@ -176,7 +179,7 @@ impl Icmp4Error {
         };
         own.write(packet.header_mut());
         write_icmp_error(&mut packet.header_mut()[ipv4::Header::LEN..], cause, rest, Sum::ZERO);
-        Exit::Send
+        if is_across { Exit::Across } else { Exit::Send }
     }
 
     /// Octets 4 to 7 of the message.

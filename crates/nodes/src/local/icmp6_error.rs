@@ -68,6 +68,8 @@ graph::exits! {
         /// There is no way to a tunnel's other end.
         TunnelUnreachable => drop "Give the underlay a route to the tunnel's other end: `volley \
             lookup ADDRESS --vrf NAME`.",
+        /// Of a packet that was translated into this family: its sender is told in his own.
+        Across => node "nat64-error",
         /// No room for the message's headers in front of the packet.
         NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
@@ -140,7 +142,9 @@ impl Icmp6Error {
                 Heard::Told | Heard::Lost => Exit::OwnEcho,
             };
         }
-        let source = match is_ours(target) {
+        let is_across = interfaces.has_crossed_back(rx, sender);
+        // What outer address it has then is the translation's to say.
+        let source = match is_across || is_ours(target) {
             true => Some(target),
             false => source_address(sender, rx, interfaces),
         };
@@ -159,6 +163,9 @@ impl Icmp6Error {
         let quoted = &mut packet.header_mut()[ipv6::Header::LEN..];
         let pseudo = checksum::pseudo6(source, destination, next_header, quoted.len() as u32);
         write_icmp_error(quoted, cause, rest, pseudo);
+        if is_across {
+            return Exit::Across;
+        }
         if ipv6::is_link_local(sender) { Exit::SendOnLink } else { Exit::Send }
     }
 

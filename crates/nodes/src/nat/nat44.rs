@@ -10,7 +10,10 @@
 //! Errors of ICMP are translated with the packet that they tell of (RFC 5508). A packet in pieces
 //! is translated by its first one: those that come before it are of nobody (RFC 4787 REQ-14).
 
-use conntrack::{Begun, Inner, Nat, Pool, Read, Refused, Seen, Table, Timeouts, Tuple, Verdict};
+use conntrack::cross::Prefix64;
+use conntrack::{
+    Begun, Family, Found, Inner, Nat, Pool, Read, Refused, Seen, Table, Timeouts, Tuple, Verdict,
+};
 use graph::{Context, tsc_hz};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -52,6 +55,8 @@ pub struct Nat44 {
     /// Anybody may reach an endpoint that is known (RFC 4787 section 5: endpoint-independent
     /// filtering).
     pub open: bool,
+    /// Hosts inside that speak IPv6 alone reach those of IPv4 by addresses that begin so.
+    pub nat64: Option<Prefix64>,
 }
 
 /// A translation, as a port says it. Two are the same that are one.
@@ -91,9 +96,9 @@ graph::exits! {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Now {
     /// The second, by the time-stamp counter.
-    second: u32,
+    pub(super) second: u32,
     /// Nothing is to begin or to change.
-    only_looks: bool,
+    pub(super) only_looks: bool,
 }
 
 impl Now {
@@ -175,6 +180,7 @@ impl Nat44 {
                 conntrack::translate4(packet, &to);
                 Ok(())
             }
+            Read::Error(_) | Read::Piece(_) if self.is_from_outer(packet) => Ok(()),
             Read::Error(inner) => match self.error(packet, inner, true, now) {
                 true => Ok(()),
                 false => Err(Untranslated::Invalid),
@@ -187,7 +193,19 @@ impl Nat44 {
         }
     }
 
-    fn nat(&self, now: Now) -> Nat<'_> {
+    /// Whether it was translated where it came in.
+    #[cold]
+    fn is_from_outer(&self, packet: &[u8]) -> bool {
+        ipv4::Header::new(packet).is_some_and(|header| self.is_outer(header.source()))
+    }
+
+    /// What a packet is on the other side, where that is IPv4 as well.
+    #[inline]
+    fn translation(&self, found: &Found) -> Option<Tuple> {
+        self.table.translation(found).filter(|to| to.family() != Family::Ip6)
+    }
+
+    pub(super) fn nat(&self, now: Now) -> Nat<'_> {
         Nat { table: &self.table, timeouts: &self.timeouts, now_s: now.second }
     }
 
@@ -201,22 +219,38 @@ impl Nat44 {
         now: Now,
     ) -> Result<Option<Tuple>, Untranslated> {
         let Some(found) = self.table.find(tuple, now.second) else { return Ok(None) };
-        let Some(to) = self.table.translation(&found) else { return Ok(None) };
+        let Some(to) = self.translation(&found) else { return Ok(None) };
+        match self.take_in(&found, tuple, seen, pieces, now) {
+            Verdict::Passes(_) => Ok(Some(to)),
+            Verdict::Invalid => Err(Untranslated::Invalid),
+            Verdict::Anew => Ok(None),
+        }
+    }
+
+    /// Takes a packet of a known connection in; one that begins another in its place ends it.
+    #[inline]
+    pub(super) fn take_in(
+        &self,
+        found: &Found,
+        tuple: &Tuple,
+        seen: Seen,
+        pieces: Option<Tuple>,
+        now: Now,
+    ) -> Verdict {
         if now.only_looks {
-            return Ok(Some(to));
+            return Verdict::Passes(found.status);
         }
-        match self.table.advance(&found, tuple.protocol(), seen, &self.timeouts, now.second) {
-            Verdict::Passes(_) => {}
-            Verdict::Invalid => return Err(Untranslated::Invalid),
-            Verdict::Anew => {
-                self.table.end_found(&found);
-                return Ok(None);
+        let verdict = self.table.advance(found, tuple.protocol(), seen, &self.timeouts, now.second);
+        match verdict {
+            Verdict::Passes(_) => {
+                if let Some(whose) = pieces {
+                    self.table.remember_pieces(&whose, found, now.second);
+                }
             }
+            Verdict::Invalid => {}
+            Verdict::Anew => _ = self.table.end_found(found),
         }
-        if let Some(whose) = pieces {
-            self.table.remember_pieces(&whose, &found, now.second);
-        }
-        Ok(Some(to))
+        verdict
     }
 
     fn begin(
@@ -277,7 +311,7 @@ impl Nat44 {
     /// A piece that is not the first; false if nobody knows whose it is.
     fn piece(&self, packet: &mut [u8], whose: &Tuple, now: Now) -> bool {
         let found = self.table.find_pieces(whose, now.second);
-        let Some(to) = found.and_then(|found| self.table.translation(&found)) else {
+        let Some(to) = found.and_then(|found| self.translation(&found)) else {
             return false;
         };
         conntrack::translate4(packet, &to);
@@ -289,7 +323,7 @@ impl Nat44 {
     fn error(&self, packet: &mut [u8], inner: Inner, hides: bool, now: Now) -> bool {
         let as_if = inner.tuple.inverse();
         let found = self.table.find(&as_if, now.second);
-        let Some(to) = found.and_then(|found| self.table.translation(&found)) else {
+        let Some(to) = found.and_then(|found| self.translation(&found)) else {
             return false;
         };
         let Some(header) = ipv4::Header::new(packet) else { return false };

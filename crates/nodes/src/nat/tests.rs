@@ -55,6 +55,7 @@ impl Lab {
             ],
             own: vec![ours],
             open: false,
+            nat64: None,
         };
         change(&mut nat);
         let translated = Translated(Arc::new(nat));

@@ -10,9 +10,9 @@
 //!    └─▶ interface_output ┬─ no features ───────────────────▶ (a departure)
 //!                         └─▶ acl_output ─▶ … ─▶ mirror_output ─▶ interface_leave ─▶ (a departure)
 //!
-//!  place      0        5        10        20    30     40        45    50          55       63
-//!  received   mirror   export   sources   ACL   uRPF   policer   NAT   redirects
-//!  sent                                   ACL   NAT    policer                     export   mirror
+//!  place      0        5        10        20    30     40        44, 45  50          55       63
+//!  received   mirror   export   sources   ACL   uRPF   policer   NAT     redirects
+//!  sent                                   ACL   NAT    policer                       export   mirror
 //! ```
 //! A port's features see its frames with their tags, those of its sub-interfaces too; a
 //! sub-interface's and a tunnel's see them without. What is sent has its link header, not yet a

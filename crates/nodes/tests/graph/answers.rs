@@ -3,6 +3,7 @@
 
 use crate::answers6;
 use crate::drops_policy::by_red;
+use crate::nat64::{behind, crossing};
 use crate::rig::*;
 use nodes::tables::{Injected, KEPT_BYTES, Kind};
 use std::collections::BTreeSet;
@@ -40,6 +41,22 @@ fn to(target: [u8; 4]) -> Craft<Ipv4> {
     craft::ipv4(HOST, target)
 }
 
+/// An outer address that is not ours.
+const OUTER: [u8; 4] = [203, 0, 113, 99];
+
+/// The host is outside, and somebody inside has spoken with it.
+fn speak_from_outside(rig: &mut Rig) {
+    crossing(rig, |nat| {
+        nat.inside = vec![1];
+        nat.pool.addresses = vec![u32::from_be_bytes(OUTER)..=u32::from_be_bytes(OUTER)];
+        nat.own = Vec::new();
+    });
+    let frame = craft::ethernet(GATEWAY_MAC, our_mac(1)).ipv6(FAR6, behind(HOST));
+    rig.receive(1, frame.udp(4000, 53).build());
+    rig.run();
+    assert_eq!(rig.sent(0).len(), 1);
+}
+
 fn answers4() -> Vec<Refused> {
     let plain = |target| to(target).udp(1, 2).build();
     let lisp = |port| to(US).udp(50_000, port).payload_len(20).build();
@@ -61,6 +78,14 @@ fn answers4() -> Vec<Refused> {
         refused("udp4-local/port-unreachable", plain(US), port),
         refused("lisp-decap/unreachable4", lisp(udp::port::LISP_DATA), port),
         refused("lisp-control/unreachable4", lisp(udp::port::LISP_CONTROL), port),
+        Refused {
+            before: speak_from_outside,
+            ..refused(
+                "nat64-input/ttl-expired",
+                to(OUTER).ttl(1).udp(53, 4000).build(),
+                (11, 0, [0; 4]),
+            )
+        },
         Refused {
             before: |rig| by_red(rig, Kind::Unreachable),
             ..refused("ip4-policy/unreachable", plain(FAR), host)

@@ -2,6 +2,7 @@
 
 use crate::answers::{Refused, Way, refused};
 use crate::drops_policy::by_red;
+use crate::nat64::{behind, crossing};
 use crate::rig::*;
 use nodes::tables::Kind;
 use std::net::Ipv6Addr;
@@ -54,6 +55,14 @@ pub(crate) fn answers() -> Vec<Refused> {
         refused("udp6-local/port-unreachable", to(US6).udp(1, 2).build(), port),
         refused("lisp-decap/unreachable6", lisp(udp::port::LISP_DATA), port),
         refused("lisp-control/unreachable6", lisp(udp::port::LISP_CONTROL), port),
+        Refused {
+            before: |rig| _ = crossing(rig, |_| ()),
+            ..refused(
+                "nat64-input/hop-limit-exceeded",
+                to(behind(FAR)).hop_limit(1).udp(1, 2).build(),
+                (3, 0, [0; 4]),
+            )
+        },
         Refused {
             before: |rig| by_red(rig, Kind::Unreachable),
             ..refused("ip6-policy/unreachable", to(FAR6).udp(1, 2).build(), no_route)

@@ -475,6 +475,9 @@ fn reached_by_settings() -> Vec<String> {
     rig.receive(7, craft::ethernet(HOST_MAC, [255; 6]).build());
     expect(rig, "l2-flood/no-buffer");
     met.push("l2-flood/no-buffer".to_owned());
+    let (rig, reason) = drops_nat::no_buffer();
+    expect(rig, reason);
+    met.push(reason.to_owned());
     let (rig, reason) = drops_groups::no_buffer();
     expect(rig, reason);
     met.push(reason.to_owned());
@@ -501,6 +504,7 @@ fn every_reason_has_a_packet_that_meets_it() {
         drops_groups::plays(),
         drops_lisp::plays(),
         drops_nat::plays(),
+        drops_nat::plays64(),
         drops_own::plays(),
         drops_policy::plays(),
         drops_reflect::plays(),

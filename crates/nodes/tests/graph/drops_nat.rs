@@ -1,19 +1,22 @@
 //! The packets that meet each reason for a drop in the nodes that translate.
 
 use crate::drops::Play;
+use crate::nat64::{behind, crossing};
 use crate::rig::*;
 use conntrack::{Pool, Table, Timeouts};
 use nodes::nat::{Forward, Nat44, Nat44Input, Nat44Output, Translated};
+use std::net::Ipv6Addr;
 use std::sync::Arc;
-use wire::craft::{self, Craft, Ipv4};
+use wire::craft::{self, Craft, Ipv4, Ipv6};
 use wire::ip::protocol;
 use wire::tcp::flag;
 
 /// Reasons that a test on one thread cannot meet, and those that one of the two nodes never has.
-pub(crate) const OUT_OF_REACH: [&str; 5] = [
+pub(crate) const OUT_OF_REACH: [&str; 6] = [
     // Another worker is at the same place of the table at that moment.
     "nat44-input/busy",
     "nat44-output/busy",
+    "nat64-input/busy",
     // What cannot be read, or is a piece of nobody knows what, is for nobody inside.
     "nat44-input/unreadable",
     "nat44-input/piece-unknown",
@@ -42,6 +45,7 @@ fn translate(rig: &mut Rig, entries: usize) {
         }],
         own: Vec::new(),
         open: false,
+        nat64: None,
     }));
     for id in [0, 1] {
         rig.change_interface(id, |row| row.set::<Nat44Input>(Some(nat.clone())));
@@ -103,4 +107,94 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             rig.receive(0, sent().protocol(protocol::TCP).payload(&[0; 12]).build());
         }),
     ]
+}
+
+/// From a host of IPv6 to one of IPv4.
+fn sent6(to: [u8; 4]) -> Craft<Ipv6> {
+    craft::ethernet(HOST_MAC, our_mac(0)).ipv6(HOST6, behind(to))
+}
+
+/// What answers it.
+fn answered() -> Craft<Ipv4> {
+    craft::ethernet(GATEWAY_MAC, our_mac(1)).ipv4(FAR, US_OUTSIDE)
+}
+
+/// One has left, and may be answered.
+fn speak(rig: &mut Rig) {
+    crossing(rig, |_| ());
+    rig.receive(0, sent6(FAR).udp(4000, 53).build());
+    rig.run();
+}
+
+pub(crate) fn plays64() -> Vec<(&'static str, Play)> {
+    vec![
+        ("nat64-input/no-connection", |rig| {
+            crossing(rig, |_| ());
+            let about = craft::ipv6(behind(FAR), HOST6).udp(53, 4000).build();
+            rig.receive(0, sent6(FAR).icmp6(1, 4, [0; 4]).payload(&about).build());
+        }),
+        ("nat64-input/invalid", |rig| {
+            crossing(rig, |_| ());
+            rig.receive(0, sent6(FAR).tcp(1, 2).flags(flag::SYN | flag::ACK).build());
+        }),
+        ("nat64-input/full", |rig| {
+            crossing(rig, |nat| nat.table = Arc::new(Table::new(0, 7)));
+            rig.receive(0, sent6(FAR).udp(1, 2).build());
+        }),
+        ("nat64-input/no-port", |rig| {
+            crossing(rig, |nat| nat.pool.ports = 7000..=7000);
+            rig.receive(0, sent6(FAR).udp(1, 2).build());
+            rig.receive(0, sent6(FAR).udp(3, 2).build());
+        }),
+        ("nat64-input/piece-unknown", |rig| {
+            crossing(rig, |_| ());
+            rig.receive(0, sent6(FAR).fragment_header(32, false, 9).payload(&[0; 8]).build());
+        }),
+        ("nat64-input/piece-unsummed", |rig| {
+            crossing(rig, |_| ());
+            let piece = sent6(FAR).fragment_header(0, true, 9).icmp6(128, 0, [0; 4]);
+            rig.receive(0, piece.payload(&[0; 16]).build());
+        }),
+        ("nat64-input/unreadable", |rig| {
+            crossing(rig, |_| ());
+            rig.receive(0, sent6(FAR).udp(1, 2).checksum(0).build());
+        }),
+        ("nat64-input/unsupported", |rig| {
+            crossing(rig, |_| ());
+            rig.receive(0, sent6(FAR).next_header(protocol::GRE).payload(&[0; 8]).build());
+        }),
+        ("nat64-input/not-a-host", |rig| {
+            crossing(rig, |_| ());
+            rig.receive(0, sent6([224, 0, 0, 5]).udp(1, 2).build());
+        }),
+        ("nat64-input/hairpin", |rig| {
+            crossing(rig, |_| ());
+            rig.receive(0, sent6(US_OUTSIDE).udp(1, 2).build());
+        }),
+        ("nat64-input/no-headroom", |rig| {
+            speak(rig);
+            let bytes = answered().udp(53, 4000).build();
+            rig.receive_as(1, Incoming { bytes, segments: 1, headroom: 19 });
+        }),
+        ("nat64-error/untellable", |rig| {
+            crossing(rig, |_| ());
+            // There is no way back to this one; of the second piece nobody could be told.
+            let lost: Ipv6Addr = "2001:db8:a:2::5".parse().unwrap();
+            let sent = craft::ethernet(HOST_MAC, our_mac(0)).ipv6(lost, behind(FAR));
+            rig.receive(0, sent.udp(4000, 53).build());
+            rig.run();
+            let piece = |offset, more| answered().identification(7).fragment(offset, more);
+            rig.receive(1, piece(0, true).udp(53, 4000).payload(&[0; 24]).build());
+            let later = piece(32, false).protocol(protocol::UDP);
+            rig.receive(1, later.payload(&[0; 8]).build());
+        }),
+    ]
+}
+
+/// Where there is one buffer, nothing is cut.
+pub(crate) fn no_buffer() -> (Rig, &'static str) {
+    let mut rig = Rig::with_settings(1, |_| ());
+    speak(&mut rig);
+    rig.receive(1, answered().udp(53, 4000).payload_len(1400).build());
+    (rig, "nat64-cut/no-buffer")
 }

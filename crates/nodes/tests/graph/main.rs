@@ -23,6 +23,7 @@ mod forwarding;
 mod ip6;
 mod local;
 mod mirrors;
+mod nat64;
 mod open_vswitch;
 mod pieces;
 mod property;

@@ -440,6 +440,7 @@ fn what_is_translated_is_answered_too_and_forwarded_ports_are_the_lists_to_open(
         }],
         own: Vec::new(),
         open: false,
+        nat64: None,
     }));
     for id in [INSIDE, OUTSIDE] {
         rig.change_interface(id, |row| row.set::<Nat44Input>(Some(nat.clone())));

@@ -284,6 +284,7 @@ impl Rig {
             "l2-multicast",
             "mirror-input",
             "mirror-output",
+            "nat64-cut",
         ];
         let pieces: u64 = copying.map(more).into_iter().sum();
         // What waited for its turn is no longer the engine's, and comes back.

@@ -15,15 +15,17 @@ use crate::core::Core;
 use crate::interfaces::OpenPort;
 use crate::part::{Makes, Part, Work};
 use crate::reflected::ZONES;
+use conntrack::cross::Prefix64;
 use conntrack::{Pool, Table, Timeouts};
 use control::config::Delta;
 use control::config::change::Replaced;
 use control::config::objects::connections::Connections;
 use control::config::objects::nat::{self as config, Nat, NatName};
 use control::config::objects::port::PortName;
+use control::config::prefix::Prefix;
 use control::engine::ApplyError;
 use graph::tsc_hz;
-use nodes::nat::{Forward, Nat44, Nat44Input, Nat44Output, Translated};
+use nodes::nat::{Forward, Nat44, Nat44Input, Nat44Output, Nat64Input, Translated};
 use nodes::tables::Interface;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -129,6 +131,7 @@ impl Translating {
             forwards,
             own,
             open: nat.open,
+            nat64: nat.nat64.as_ref().and_then(prefix64),
         })
     }
 
@@ -161,6 +164,14 @@ fn own_addresses(core: &Core) -> Vec<u32> {
         IpAddr::V6(_) => None,
     });
     ip4.collect()
+}
+
+/// What stands for addresses of IPv4; the configuration was asked whether it can.
+fn prefix64(prefix: &Prefix) -> Option<Prefix64> {
+    match prefix.address() {
+        IpAddr::V6(address) => Prefix64::new(address.into(), prefix.length()),
+        IpAddr::V4(_) => None,
+    }
 }
 
 fn forward(it: &config::Forward, first: u32) -> Forward {
@@ -227,6 +238,8 @@ impl Part for Translating {
     fn row(&self, _: &Core, name: &PortName, _: &OpenPort, row: &mut Interface) {
         let of = self.of(name);
         let translated = |(nat, _): (&Arc<Nat44>, bool)| Translated(Arc::clone(nat));
+        let crosses = of.filter(|(nat, _)| nat.nat64.is_some());
+        row.set::<Nat64Input>(crosses.map(translated));
         row.set::<Nat44Input>(of.map(translated));
         row.set::<Nat44Output>(of.filter(|(_, is_outside)| *is_outside).map(translated));
     }
@@ -253,10 +266,11 @@ impl Part for Translating {
 
 /// Whether workers see no difference.
 fn is_same(old: &Nat44, new: &Nat44) -> bool {
-    let Nat44 { name, table, timeouts, zone, inside, pool, forwards, own, open } = new;
+    let Nat44 { name, table, timeouts, zone, inside, pool, forwards, own, open, nat64 } = new;
     Arc::ptr_eq(&old.table, table)
         && (&old.name, &old.timeouts, &old.zone, &old.inside) == (name, timeouts, zone, inside)
-        && (&old.pool, &old.forwards, &old.own, &old.open) == (pool, forwards, own, open)
+        && (&old.pool, &old.forwards, &old.own) == (pool, forwards, own)
+        && (&old.open, &old.nat64) == (open, nat64)
 }
 
 impl Makes<Replaced<Connections>> for Translating {

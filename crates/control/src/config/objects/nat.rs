@@ -7,7 +7,7 @@
 //! ```
 
 use std::collections::HashMap;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use super::name::name_field;
 use super::port::check_exists;
@@ -19,6 +19,7 @@ use crate::config::field::{Field, Refusal, word_field};
 use crate::config::form::Form;
 use crate::config::host::Host;
 use crate::config::listed::Listed;
+use crate::config::prefix::Prefix;
 use crate::config::report::{Problem, Report};
 use crate::config::row::Row;
 use crate::config::table::Table;
@@ -98,6 +99,8 @@ object! {
         pub ports: PortRange as "1024-65535" = PortRange(Ports { first: 1_024, last: 65_535 }),
         /// Whether anybody may reach an endpoint inside that has spoken with somebody outside
         pub open: bool = false,
+        /// Hosts inside that speak IPv6 reach those of IPv4 by addresses that begin so (NAT64)
+        pub nat64: Option<Prefix> as "64:ff9b::/96" = None,
         /// Outer ports that are servers' inside
         pub forward: Vec<Forward> as "tcp 8080 192.168.1.10 to_port 80" = Vec::new(),
     }
@@ -141,6 +144,25 @@ impl Nat {
             report.push(problem.expected("a range of ports from 1 to 65535, the lower one first"));
         }
         self.check_forwards(field, report);
+        self.check_nat64(&at("nat64"), report);
+    }
+
+    /// RFC 6052 section 2.2.
+    fn check_nat64(&self, field: &str, report: &mut Report) {
+        const LENGTHS: [u8; 6] = [32, 40, 48, 56, 64, 96];
+        let Some(prefix) = &self.nat64 else { return };
+        let wrong = match prefix.address() {
+            IpAddr::V4(_) => "is a network of IPv4",
+            IpAddr::V6(_) if !LENGTHS.contains(&prefix.length()) => "has another length",
+            IpAddr::V6(address) if address.octets()[8] != 0 => "has bits 64 to 71 set",
+            IpAddr::V6(address) if address.is_multicast() => "is of groups",
+            IpAddr::V6(_) => return,
+        };
+        let problem = Problem::new(field, format!("{prefix} {wrong}"));
+        report.push(
+            problem
+                .expected("64:ff9b::/96, or an own IPv6 prefix of 32, 40, 48, 56, 64 or 96 bits"),
+        );
     }
 
     fn check_addresses(&self, field: &str, config: &Config, report: &mut Report) {

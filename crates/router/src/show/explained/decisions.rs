@@ -67,6 +67,7 @@ impl Look<'_> {
             "flow-upcall" => self.flows(),
             "nat44-input" => self.led_inside(),
             "nat44-output" => self.leaves_inside(),
+            "nat64-input" => self.crosses(),
             _ => None,
         };
         let told = told.unwrap_or_default().into_iter();
