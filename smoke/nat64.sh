@@ -4,7 +4,7 @@
 #
 #   host a (2001:db8:1::2) ── p1 │ volleyd │ p2 ── host b (10.0.2.2), which has no route to a
 . "$(dirname "$0")/lib.sh"
-for tool in socat traceroute iperf3 tshark jq; do command -v $tool >/dev/null || skip "$tool is missing"; done
+for tool in socat traceroute iperf3 tcpdump tshark jq; do command -v $tool >/dev/null || skip "$tool is missing"; done
 fail() { echo "$1"; ctl router show connections; ctl router show errors; exit 1; }
 hosts
 ip -n "$a" -4 addr flush dev eth0
@@ -35,8 +35,11 @@ server=64:ff9b::10.0.2.2
 shown=64:ff9b::a00:202
 pings6() { on "$a" ping -6 -q -c 1 -W 1 "$@" "$server" >/dev/null; }
 until_true pings6
-for link in v1 v2; do on "$r" tshark -q -i $link -w "$work/$link.pcap" >/dev/null 2>&1 & daemons+=($!); done
-until_true test -s "$work/v1.pcap" -a -s "$work/v2.pcap"
+for link in v1 v2; do
+    on "$r" tcpdump -U -ni $link -c 5000 -w "$work/$link-first.pcap" 2>/dev/null & daemons+=($!)
+    on "$r" tcpdump -U -ni $link -w "$work/$link-icmp.pcap" 'icmp or icmp6' 2>/dev/null & daemons+=($!)
+    until_true test -s "$work/$link-first.pcap" -a -s "$work/$link-icmp.pcap"
+done
 pings6 -c 3 -i 0.2 -s 1300 || fail "a long ping is lost"
 
 # Who is spoken with sees the router's address; what is said arrives.
@@ -95,15 +98,18 @@ would() {
     ctl router explain "$@" --json | jq -r '[.walks[0].steps[].decisions[] | select(.what == "connection" or .what == "becomes").said] | join(": ")' >"$work/would"
     has -Fx "$wanted" "$work/would" || fail "of $*: $(cat "$work/would")"
 }
-would 'would begin a connection: 10.0.2.1:4999 > 10.0.2.2:53: did not come' in p1 ip src 2001:db8:1::2 dst $shown / udp sport 4999 dport 53 || true
+would 'would begin a connection: 10.0.2.1:4999 > 10.0.2.2:53: translated where it came in: as it is' in p1 ip6 src 2001:db8:1::2 dst $shown / udp sport 4999 dport 53
+would 'of a known connection: [64:ff9b::a00:202]:7001 > [2001:db8:1::2]:4000' in p2 ip src 10.0.2.2 dst 10.0.2.1 / udp sport 7001 dport 4000
 
 # All that was seen on both links has the checksums that it should have.
 sums=(-o ip.check_checksum:TRUE -o tcp.check_checksum:TRUE -o udp.check_checksum:TRUE)
 bad='ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0 || icmp.checksum.status == 0 || icmpv6.checksum.status == 0'
-for link in v1 v2; do
-    [ "$(tshark -r "$work/$link.pcap" "${sums[@]}" -Y 'tcp.checksum.status == 1' 2>/dev/null | wc -l)" -gt 100 ] || fail "$link: nothing was seen"
-    tshark -r "$work/$link.pcap" "${sums[@]}" -Y "$bad" 2>/dev/null | head -5 >"$work/bad"
-    [ ! -s "$work/bad" ] || fail "$link: $(cat "$work/bad")"
+for seen in v1-first v1-icmp v2-first v2-icmp; do
+    of=tcp
+    case $seen in v1-icmp) of=icmpv6 ;; v2-icmp) of=icmp ;; esac
+    [ "$(tshark -r "$work/$seen.pcap" "${sums[@]}" -Y "$of.checksum.status == 1" 2>/dev/null | wc -l)" -gt 5 ] || fail "$seen: nothing was seen"
+    tshark -r "$work/$seen.pcap" "${sums[@]}" -Y "$bad" 2>/dev/null | head -5 >"$work/bad"
+    [ ! -s "$work/bad" ] || fail "$seen: $(cat "$work/bad")"
 done
 has_reason() { ctl router show errors | has "$1"; }
 ! has_reason nat64-input.unreadable || fail "packets of ours are not read"

@@ -51,6 +51,10 @@ fn what_a_translation_cannot_be_is_told() {
              { protocol = \"tcp\", port = \"70-90\", to = \"10.0.1.8\" }]",
             "tcp port 70 is forwarded to 10.0.1.9 already",
         ),
+        ("nat64 = \"10.0.0.0/8\"", "10.0.0.0/8 is a network of IPv4"),
+        ("nat64 = \"2001:db8::/80\"", "2001:db8::/80 has another length"),
+        ("nat64 = \"2001:db8:0:0:100::/96\"", "2001:db8:0:0:100::/96 has bits 64 to 71 set"),
+        ("nat64 = \"ff05::/96\"", "ff05::/96 is of groups"),
     ] {
         assert_eq!(wrong(&format!("{good}{more}")), [message], "{more}");
     }
@@ -72,13 +76,14 @@ fn a_timeout_is_of_whole_seconds() {
 fn commands_make_what_a_file_says() {
     let said = format!(
         "{PORTS}[nat.home]\noutside = \"uplink\"\ninside = [\"lan\", \"guests\"]\n\
-         pool = [\"203.0.113.8-203.0.113.15\"]\nopen = true\n\
+         pool = [\"203.0.113.8-203.0.113.15\"]\nopen = true\nnat64 = \"64:ff9b::/96\"\n\
          forward = [{{ protocol = \"udp\", port = \"5000-5010\", to = \"10.0.1.9\" }}]\n\
          [connections]\nmax = 1000\n"
     );
     let read = |text: &str| parse(&Source::new("router.toml", text), &Host::any()).unwrap();
     let commands = "nat add home outside uplink inside lan,guests pool 203.0.113.8-203.0.113.15 open\n\
                     nat set home forward udp 5000-5010 10.0.1.9\n\
+                    nat set home nat64 64:ff9b::/96\n\
                     connections set max 1000\n";
     let made = edit(&read(PORTS), &Source::new("commands", commands), &Host::any());
     let made = made.unwrap_or_else(|problems| panic!("{problems}"));

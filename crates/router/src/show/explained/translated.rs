@@ -43,6 +43,8 @@ impl Look<'_> {
         };
         let by = if !nat.is_inside(self.step.rx) {
             "did not come in by a port inside: as it is".to_owned()
+        } else if nat.is_outer(tuple.source4()) {
+            "translated where it came in: as it is".to_owned()
         } else if is_known(nat, &tuple) {
             self.connection()
         } else {
