@@ -65,7 +65,7 @@ until_true in_pieces || fail "a datagram in pieces is lost"
 
 # A few megabytes each way.
 head -c 4000000 /dev/urandom >"$work/data"
-on "$b" socat -u OPEN:"$work/data" TCP4-LISTEN:7010,fork,reuseaddr & daemons+=($!)
+on "$b" socat -U TCP4-LISTEN:7010,fork,reuseaddr OPEN:"$work/data" & daemons+=($!)
 on "$b" socat -u TCP4-LISTEN:7011,fork,reuseaddr OPEN:"$work/taken",creat,trunc & daemons+=($!)
 fetched() { on "$a" timeout 20 socat -u "TCP6:[$server]:7010" - >"$work/fetched" 2>/dev/null && cmp -s "$work/data" "$work/fetched"; }
 until_true fetched || fail "what a fetches is not what b has"
@@ -103,7 +103,8 @@ would 'of a known connection: [64:ff9b::a00:202]:7001 > [2001:db8:1::2]:4000' in
 
 # All that was seen on both links has the checksums that it should have.
 sums=(-o ip.check_checksum:TRUE -o tcp.check_checksum:TRUE -o udp.check_checksum:TRUE)
-bad='ip.checksum.status == 0 || tcp.checksum.status == 0 || udp.checksum.status == 0 || icmp.checksum.status == 0 || icmpv6.checksum.status == 0'
+# Of what an error tells of the sum is not looked at: the packet is cut off.
+bad='(!icmp && !icmpv6 && (tcp.checksum.status == 0 || udp.checksum.status == 0)) || ip.checksum.status == 0 || icmp.checksum.status == 0 || icmpv6.checksum.status == 0'
 for seen in v1-first v1-icmp v2-first v2-icmp; do
     of=tcp
     case $seen in v1-icmp) of=icmpv6 ;; v2-icmp) of=icmp ;; esac
