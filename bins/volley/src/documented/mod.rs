@@ -4,10 +4,6 @@
 //! A command that edits is tried upon the configuration that has one of everything
 //! (`configs/reference.toml`), and upon an empty one. Names of pages are their own: in their place
 //! stand those of that configuration.
-#![expect(
-    clippy::unwrap_used,
-    reason = "all of it is test; clippy only knows of #[test] functions"
-)]
 
 pub(crate) mod pages;
 
