@@ -160,6 +160,7 @@ fn usage_lines_are_made_of_the_declared_fields() {
         (("acl", "append"), "NAME permit|deny|route|reflect [FIELD VALUE]..."),
         (("acl", "remove"), "NAME NUMBER|all"),
         (("bridge", "bind"), "NAME ADDRESS MAC [router]"),
+        (("bridge", "join"), "NAME PORT [FIELD VALUE]..."),
         (("xconnect", "add"), "PORT PORT"),
         (("icmp", "set"), "FIELD VALUE..."),
         (("route", "del"), "PREFIX [vrf VRF]"),
@@ -171,9 +172,7 @@ fn usage_lines_are_made_of_the_declared_fields() {
     ] {
         assert_eq!(usage(noun, verb), words);
     }
-    let said = "[isolated] [storm_pps STORM_PPS] [multicast_router learned|always|never] \
-        [fast_leave] [spanning on|off] [path_cost PATH_COST] [port_priority PORT_PRIORITY] \
-        [port_number PORT_NUMBER] [admin_edge] [auto_edge on|off] [point_to_point on|off] [mcheck] \
-        [learn on|off]";
-    assert!(usage("bridge", "join").contains(said));
+    let said = "[mode active-backup|balance-xor|802.3ad] [hash layer2|layer3+4] \
+        [min_links MIN_LINKS]";
+    assert!(usage("bond", "add").contains(said));
 }
