@@ -1,11 +1,9 @@
 //! ISC's DHCP relay beside a router that has no relay of its own, as Debian has it.
 
-
 use crate::Error;
 use crate::dut::device::{Device, Job};
 use crate::load::leases;
 use crate::place::{Place, has_program};
-
 
 /// Relays between the kernel's devices at the two links, whose addresses are there.
 pub(super) fn start(

@@ -28,7 +28,6 @@ pub(super) const ADAPTER: Adapter = Adapter {
 /// See the module.
 pub(super) struct Grout;
 
-
 impl Device for Grout {
     fn name(&self) -> &'static str {
         "grout"

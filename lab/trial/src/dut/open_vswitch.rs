@@ -1,6 +1,5 @@
 //! Open vSwitch with its userspace datapath: two daemons of our own, no service of the host's.
 
-
 use lab_record::Counters;
 
 use crate::Error;

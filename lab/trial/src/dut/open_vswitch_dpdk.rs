@@ -14,7 +14,6 @@
 //! port up. Otherwise no huge pages (which without `--legacy-mem` it would have "in memory"), no
 //! cards: what `dpdk-extra` says of them holds for every machine.
 
-
 use lab_record::Counters;
 use lab_record::axes::{Axis, Workers};
 

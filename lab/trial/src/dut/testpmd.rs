@@ -1,6 +1,5 @@
 //! DPDK's testpmd: moves packets between two ports and does nothing else, the floor of all others.
 
-
 use lab_record::Counters;
 use lab_record::axes::{Axis, VectorPackets};
 
@@ -95,9 +94,7 @@ impl Device for Testpmd {
             let told = log.get(before..).unwrap_or_default();
             told.split_once(SUM).is_some_and(|(_, rest)| rest.contains("TX-total"))
         };
-        place.wait_for_start("testpmd tells its counters", |place| {
-            complete(&place.log(name))
-        })?;
+        place.wait_for_start("testpmd tells its counters", |place| complete(&place.log(name)))?;
         Ok(counters(place.log(name).get(before..).unwrap_or_default()))
     }
 }
