@@ -353,7 +353,8 @@ fn said(words: Vec<Word>) -> Vec<(Vec<String>, bool)> {
             false => unbracketed(&word).split('|').map(filled).collect(),
         };
         let longer = |(words, is_cut): &(Vec<String>, bool)| {
-            let one = |choice: &String| ([&words[..], &[choice.clone()]].concat(), *is_cut);
+            let one =
+                |choice: &String| ([&words[..], std::slice::from_ref(choice)].concat(), *is_cut);
             choices.iter().map(one).collect::<Vec<_>>()
         };
         all = all.iter().flat_map(longer).collect();

@@ -77,7 +77,7 @@ pub(super) fn check(name: &BridgeName, bridge: &Bridge, report: &mut Report) {
 
 impl Rstp {
     fn check(&self, field: &str, report: &mut Report) {
-        if self.priority % PRIORITY_STEP != 0 {
+        if !self.priority.is_multiple_of(PRIORITY_STEP) {
             let message = format!("{} is no multiple of 4096", self.priority);
             let problem = Problem::new(format!("{field}.priority"), message);
             report.push(problem.expected("0, 4096, 8192, … 61440"));
