@@ -60,8 +60,9 @@ until_true root 1.000.020000000001 || fails
 until_true blocked 1 7 || fails
 until_true pings "$a" 10.0.9.3 || fails
 
-# What is sent to all arrives once.
-once() {
+# What is sent to all arrives once. What switches tell may be of a moment ago: while a tree still settles frames may be lost, and are
+# sent anew; none ever comes twice.
+sent_to_all() {
     ip netns exec "$c" tcpdump -l -n -p -i eth0 'ether proto 0x88b5' >"$work/heard.txt" 2>"$work/heard.log" &
     local dump=$!
     daemons+=($dump)
@@ -76,7 +77,16 @@ for n in range(20):
     sleep 1
     kill $dump
     wait $dump 2>/dev/null || true
-    [ "$(grep -c 'ethertype' "$work/heard.txt")" = 20 ] || { cat "$work/heard.txt"; return 1; }
+    grep -A1 ethertype "$work/heard.txt" | awk '/0x0000/ { print $2 }' | sort >"$work/numbers.txt"
+}
+once() {
+    for attempt in 1 2 3; do
+        sent_to_all
+        [ -z "$(uniq -d "$work/numbers.txt")" ] || { echo "twice:" $(uniq -d "$work/numbers.txt"); return 1; }
+        [ "$(wc -l <"$work/numbers.txt")" -lt 20 ] || return 0
+        echo "attempt $attempt: $(wc -l <"$work/numbers.txt") of 20 came"
+    done
+    return 1
 }
 once || fails
 
