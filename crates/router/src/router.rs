@@ -20,6 +20,7 @@ use fib::FibError;
 use fib::ip4::Ip4Layout;
 use kernel::Waker;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Between two looks at the links.
@@ -28,6 +29,8 @@ const LINK_PERIOD: Duration = Duration::from_millis(200);
 const REOPEN_PERIOD: Duration = Duration::from_secs(1);
 /// Longest that the router wants to be left alone.
 const TICK_PERIOD: Duration = Duration::from_millis(20);
+/// Between two looks for packets of a thread that does all, where none come.
+const LOCAL_PERIOD: Duration = Duration::from_millis(1);
 
 /// Of so many worlds that are given, one has a wide table, as a router on a machine has.
 const WIDE_OF: u64 = 8;
@@ -60,6 +63,10 @@ pub struct Router {
     pub(crate) drawn: Arc<Drawn>,
     next_link_look: Instant,
     next_reopen: Instant,
+    /// Somebody asked for a turn.
+    asked: Arc<AtomicBool>,
+    /// When one is due in any case, to a thread that looks for packets in between.
+    next_turn: Instant,
 }
 
 impl Router {
@@ -83,6 +90,12 @@ impl Router {
         devices: Devices,
         clock: Clock,
     ) -> Result<Self, StartError> {
+        let asked = Arc::new(AtomicBool::new(false));
+        let asks = Arc::clone(&asked);
+        let wake = Arc::new(move || {
+            asks.store(true, Ordering::Release);
+            wake();
+        }) as Arc<dyn Fn() + Send + Sync>;
         let pool = devices.pool().ok_or(StartError::NoPool)?;
         let (waker, mut settings) =
             (Waker::new()?, settings(config, Arc::clone(&pool), Arc::clone(&wake)));
@@ -109,7 +122,8 @@ impl Router {
         let core = Core::new(dataplane, devices, pool, neighborhood, wake, waker, clock)?;
         let now = core.clock.now();
         let (parts, drawn) = (Parts::default(), Arc::default());
-        Ok(Self { parts, core, drawn, next_link_look: now, next_reopen: now })
+        let (next_link_look, next_reopen, next_turn) = (now, now, now);
+        Ok(Self { parts, core, drawn, next_link_look, next_reopen, asked, next_turn })
     }
 
     /// What a router before this one left is taken over when the configuration is applied, and this
@@ -190,6 +204,20 @@ impl Router {
         }
     }
 
+    /// A turn, if one is due or was asked for, or packets came; says when to call it again. A
+    /// thread that also forwards looks for packets far more often than parts have anything to do.
+    pub(crate) fn turn_if_due(&mut self) -> Duration {
+        let asked = self.asked.swap(false, Ordering::AcqRel);
+        let now = self.core.clock.now();
+        if self.core.local.is_none() || self.core.clock.given_tsc().is_some() || asked {
+            return self.turn();
+        }
+        if now >= self.next_turn || self.core.turn_local() || self.asked.load(Ordering::Acquire) {
+            return self.turn();
+        }
+        LOCAL_PERIOD.min(self.next_turn - now)
+    }
+
     /// One turn: punts, neighbours, links, traces; says when the next is due.
     pub(crate) fn turn(&mut self) -> Duration {
         let mut busy = self.core.turn_local();
@@ -210,11 +238,12 @@ impl Router {
         self.settle();
         self.look_at_links(now);
         self.core.dataplane.reclaim();
-        match (busy, self.core.local.is_some()) {
-            (true, _) => Duration::ZERO,
-            (false, true) => Duration::from_millis(1),
-            (false, false) => self.until_next_due(),
+        if busy {
+            return Duration::ZERO;
         }
+        let idle = self.until_next_due();
+        self.next_turn = now + idle;
+        if self.core.local.is_some() { idle.min(LOCAL_PERIOD) } else { idle }
     }
 
     /// Keeps what parts would leave to a next router.

@@ -71,7 +71,7 @@ impl Engine for Router {
     }
 
     fn tick(&mut self, _: Duration) -> Duration {
-        self.turn()
+        self.turn_if_due()
     }
 
     fn is_well(&self) -> bool {
