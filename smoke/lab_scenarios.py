@@ -1,6 +1,9 @@
 """Runs each scenario of a folder in short and looks whether what came of it makes sense.
 
-    lab_scenarios.py ROOT VOLLEY-LAB WORK [NAME...]
+    lab_scenarios.py ROOT VOLLEY-LAB WORK [--beside | NAME...]
+
+    --beside  those of which no rate is held to another one: they bear who else works on the
+              machine. Without it, and without names, all the others.
 
 What must be so of every scenario stands in `Run.check`, what must be so of one in a function of
 its name below. A scenario without one fails, and so does one of which nothing could be measured,
@@ -417,6 +420,8 @@ REFUSED = {
 }
 # What another script runs, on more devices than ours: lab_functions.sh.
 ELSEWHERE = {"functional"}
+# What is so however busy the machine is.
+BESIDE = {"back-to-back", "clock", "containers", "ip4-largest-table", "ip6-largest-table", "live-change", "reset", "schedulers", "soak", "vms"}
 # What a host may lack so that nothing of a scenario can be measured: why, by a word of the reason.
 ABSENT = {"clock": "no cpufreq", "containers": "no Docker engine", "vms": "virtual machines|kernel for the guests"}
 
@@ -448,7 +453,11 @@ def measure(name):
 
 
 def main():
-    names = sys.argv[4:] or sorted({it.stem for it in (root / "scenarios").glob("*.toml")} - ELSEWHERE)
+    names = sys.argv[4:]
+    if names in ([], ["--beside"]):
+        there = {it.stem for it in (root / "scenarios").glob("*.toml")}
+        must(there > BESIDE | ELSEWHERE, f"no scenarios: {(BESIDE | ELSEWHERE) - there}")
+        names = sorted(BESIDE if names else there - BESIDE - ELSEWHERE)
     failed, absent, began = [], [], time.monotonic()
     for name in names:
         since = time.monotonic()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every scenario of scenarios/, in short (`volley-lab run --quick`), and whether what comes of it makes sense: lab_scenarios.py
 # has what each must show, and a scenario that it does not know fails. All but functional.toml, which lab_functions.sh
-# runs on more devices. NAME... runs only those.
+# runs on more devices, and those that bear others beside them: lab_scenarios_beside.sh has them. NAME... runs only those.
 # Alone: it measures rates.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work

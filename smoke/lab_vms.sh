@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Streams between virtual machines behind the kernel's bridge, emulated whatever the host has: netperf's and iperf's numbers, and that they
 # are read with what emulation is. A guest that does not boot is a failure, with its console in the results; nothing is left behind, whenever
-# the lab is interrupted or killed. (Over vhost-user: lab_scenarios.sh has the lab's, vm_vhost.sh restarts of either side.)
+# the lab is interrupted or killed. (Over vhost-user: lab_scenarios_beside.sh has the lab's, vm_vhost.sh restarts of either side.)
 # Two: two emulated machines leave little of two cores for others.
 . "$(dirname "$0")/lib.sh"
 command -v qemu-system-x86_64 >/dev/null || skip "qemu-system-x86_64 is missing: make setup-tests"
