@@ -56,7 +56,7 @@ has_line 10.0.2.2 'home +tcp +\[2001:db8:1::2\]:\d+ +\[64:ff9b::a00:202\]:7000 +
 has_line 2001:db8:1::2 'home +icmp6 +\[2001:db8:1::2\]:\d+ +64:ff9b::a00:202 +10\.0\.2\.1:\d+ +10\.0\.2\.2 ' || fail "an echo is not shown"
 
 # Datagrams of several pieces: those of IPv4 are cut once more where they would not fit.
-head -c 4000 /dev/urandom | base64 -w 0 | head -c 4000 >"$work/datagram"
+head -c 3000 /dev/urandom | base64 -w 0 >"$work/datagram"
 in_pieces() {
     on "$a" timeout 5 socat -b 65536 -t 2 - "UDP6:[$server]:7003" <"$work/datagram" >"$work/echoed"
     cmp -s "$work/datagram" "$work/echoed"
@@ -109,7 +109,7 @@ for seen in v1-first v1-icmp v2-first v2-icmp; do
     of=tcp
     case $seen in v1-icmp) of=icmpv6 ;; v2-icmp) of=icmp ;; esac
     [ "$(tshark -r "$work/$seen.pcap" "${sums[@]}" -Y "$of.checksum.status == 1" 2>/dev/null | wc -l)" -gt 5 ] || fail "$seen: nothing was seen"
-    tshark -r "$work/$seen.pcap" "${sums[@]}" -Y "$bad" 2>/dev/null | head -5 >"$work/bad"
+    tshark -r "$work/$seen.pcap" "${sums[@]}" -Y "$bad" >"$work/bad" 2>/dev/null
     [ ! -s "$work/bad" ] || fail "$seen: $(cat "$work/bad")"
 done
 has_reason() { ctl router show errors | has "$1"; }
