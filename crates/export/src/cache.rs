@@ -184,6 +184,7 @@ mod tests {
             class: 0,
             source_port: 1,
             destination_port: 2,
+            observed: (0, 0),
         };
         Packet { key, bytes: 100, tcp_flags }
     }

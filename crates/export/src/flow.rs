@@ -4,7 +4,7 @@
 //!  Ethernet (tags) ─┬ IPv4, IPv6 ─ protocol, class ─ ports, or type and code of ICMP
 //!                   └ anything else: addresses of stations, ethertype
 //! ```
-//! What is counted is compared as six words ([`Key::words`]): where, then ports, then addresses.
+//! What is counted is compared as seven words ([`Key::words`]): where, then ports, then addresses, then what a flow says.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::ip::protocol;
@@ -54,6 +54,8 @@ pub struct Key {
     pub source_port: u16,
     /// To which; of ICMP, type and code.
     pub destination_port: u16,
+    /// In which observation domain, and at which point, where a flow of a switch says so.
+    pub observed: (u32, u32),
 }
 
 /// What a packet says.
@@ -120,12 +122,13 @@ impl Key {
             class: 0,
             source_port: 0,
             destination_port: 0,
+            observed: (0, 0),
         }
     }
 
-    /// All of it in six words, that are compared faster. Interfaces have numbers below 65536.
+    /// All of it in seven words, that are compared faster. Interfaces have numbers below 65536.
     #[inline]
-    pub fn words(&self) -> [u64; 6] {
+    pub fn words(&self) -> [u64; 7] {
         let Self { place, vlan, stations, hosts, protocol, class, .. } = self;
         let (kind, ethertype) = match hosts {
             Hosts::V4(..) => (4, 0),
@@ -150,11 +153,12 @@ impl Key {
             Hosts::Other(_) => [station_word(stations.0), station_word(stations.1), 0, 0],
         };
         let [a, b, c, d] = addresses;
-        [first, second, a, b, c, d]
+        let observed = u64::from(self.observed.0) << 32 | u64::from(self.observed.1);
+        [first, second, a, b, c, d, observed]
     }
 
     /// The key of such words.
-    pub fn from_words([first, second, a, b, c, d]: [u64; 6]) -> Self {
+    pub fn from_words([first, second, a, b, c, d, observed]: [u64; 7]) -> Self {
         let kind = (first >> 48) as u8;
         let place = Place {
             input: u32::from(first as u16),
@@ -181,6 +185,7 @@ impl Key {
             class: (second >> 48) as u8,
             source_port: second as u16,
             destination_port: (second >> 16) as u16,
+            observed: ((observed >> 32) as u32, observed as u32),
         }
     }
 }
@@ -303,6 +308,7 @@ mod tests {
         fn a_key_is_what_its_words_say(
             numbers in any::<(u16, u16, bool, u16, u8, u8, u16, u16)>(),
             kind in 0..3, addresses in any::<(u128, u128, u16, [u8; 6], [u8; 6])>(),
+            observed in any::<(u32, u32)>(),
         ) {
             let (input, output, is_sent, vlan, protocol, class, source_port, destination_port) = numbers;
             let place = Place { input: input.into(), output: output.into(), is_sent };
@@ -317,7 +323,7 @@ mod tests {
                 }
             };
             let key = Key {
-                place, vlan, stations, hosts, protocol, class, source_port, destination_port,
+                place, vlan, stations, hosts, protocol, class, source_port, destination_port, observed,
             };
             prop_assert_eq!(Key::from_words(key.words()), key);
         }

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod cache;
+mod domains;
 mod flow;
 mod netflow5;
 mod out;
@@ -19,6 +20,7 @@ mod tally;
 mod templates;
 
 pub use cache::{Cache, End, Ended, Flow, Times};
+pub use domains::Domains;
 pub use flow::{Hosts, Key, Packet, Place};
 pub use records::{Protocol, Records};
 pub use sflow::{Begins, Counters, Samples, Seen};

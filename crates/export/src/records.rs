@@ -10,7 +10,7 @@
 use crate::cache::Ended;
 use crate::netflow5;
 use crate::out::Out;
-use crate::templates::Shape;
+use crate::templates::{Shape, Style};
 use crate::{MOST_BYTES, Now};
 
 /// How a collector is told of flows.
@@ -33,6 +33,7 @@ const RANDOM: u8 = 2;
 #[derive(Debug)]
 pub struct Records {
     protocol: Protocol,
+    style: Style,
     /// Which part of us tells (observation domain, source, engine).
     domain: u32,
     /// One of so many packets is counted.
@@ -50,8 +51,26 @@ pub struct Records {
 impl Records {
     /// Nothing was told yet.
     pub fn new(protocol: Protocol, domain: u32, sample: u32, refresh_ms: u64) -> Self {
+        let style = if protocol == Protocol::Ipfix { Style::Ipfix } else { Style::NetFlow };
         let (sequence, templates_ms) = (0, None);
-        Self { protocol, domain, sample, refresh_ms, sequence, templates_ms, told: 0, left_out: 0 }
+        Self {
+            protocol,
+            style,
+            domain,
+            sample,
+            refresh_ms,
+            sequence,
+            templates_ms,
+            told: 0,
+            left_out: 0,
+        }
+    }
+
+    /// The same by IPFIX of what flows of a switch have noted in an observation domain, with the
+    /// points; packets stand for those that were not taken.
+    pub fn observed(domain: u32, refresh_ms: u64) -> Self {
+        let style = Style::Observed;
+        Self { style, ..Self::new(Protocol::Ipfix, domain, 1, refresh_ms) }
     }
 
     /// The datagrams that tell of these flows, and of templates where it is time.
@@ -63,9 +82,9 @@ impl Records {
             self.left_out += (flows.len() - count) as u64;
             return datagrams;
         }
-        let is_ipfix = self.protocol == Protocol::Ipfix;
+        let style = self.style;
         let mut datagrams = Vec::new();
-        let mut message = Message::new(is_ipfix);
+        let mut message = Message::new(style);
         let is_time = self.templates_ms.is_none_or(|last| now.uptime_ms >= last + self.refresh_ms);
         if is_time && (!flows.is_empty() || self.templates_ms.is_some()) {
             self.templates_ms = Some(now.uptime_ms);
@@ -77,9 +96,9 @@ impl Records {
         let began_ms = now.unix_ms.saturating_sub(now.uptime_ms);
         for ended in flows {
             let shape = Shape::of(ended);
-            if message.out.len() + shape.octets(is_ipfix) + 8 > MOST_BYTES {
+            if message.out.len() + shape.octets(style) + 8 > MOST_BYTES {
                 datagrams.push(self.finish(now, message));
-                message = Message::new(is_ipfix);
+                message = Message::new(style);
             }
             message.record(shape, ended, began_ms);
             self.told += 1;
@@ -93,9 +112,9 @@ impl Records {
     /// The header, once it is known what stands behind it.
     fn finish(&mut self, now: Now, mut message: Message) -> Vec<u8> {
         message.close();
-        let Message { mut out, records, data, is_ipfix, .. } = message;
+        let Message { mut out, records, data, style, .. } = message;
         let seconds = (now.unix_ms / 1000) as u32;
-        if is_ipfix {
+        if style.is_ipfix() {
             out.put_u16(0, 10);
             let length = out.len() as u16;
             out.put_u16(2, length);
@@ -119,7 +138,7 @@ impl Records {
 /// A datagram that is being written.
 struct Message {
     out: Out,
-    is_ipfix: bool,
+    style: Style,
     /// Templates and records in it.
     records: u16,
     /// Records of data, of options too.
@@ -129,9 +148,9 @@ struct Message {
 }
 
 impl Message {
-    fn new(is_ipfix: bool) -> Self {
-        let header = if is_ipfix { 16 } else { 20 };
-        Self { out: Out(vec![0; header]), is_ipfix, records: 0, data: 0, set: None }
+    fn new(style: Style) -> Self {
+        let header = if style.is_ipfix() { 16 } else { 20 };
+        Self { out: Out(vec![0; header]), style, records: 0, data: 0, set: None }
     }
 
     /// Begins a set, unless it is the one that is being written.
@@ -156,9 +175,9 @@ impl Message {
     }
 
     fn templates(&mut self) {
-        self.open(if self.is_ipfix { 2 } else { 0 });
+        self.open(if self.style.is_ipfix() { 2 } else { 0 });
         for shape in Shape::ALL {
-            shape.write_template(self.is_ipfix, &mut self.out);
+            shape.write_template(self.style, &mut self.out);
             self.records += 1;
         }
     }
@@ -166,7 +185,7 @@ impl Message {
     /// What is told of sampling: the template, and the record.
     fn options(&mut self, domain: u32, sample: u32) {
         const SAMPLING: [(u16, u16); 2] = [(34, 4), (35, 1)];
-        if self.is_ipfix {
+        if self.style.is_ipfix() {
             self.open(3);
             // One field of three says what they go for: observationDomainId.
             for word in [OPTIONS, 3, 1, 149, 4] {
@@ -193,7 +212,7 @@ impl Message {
 
     fn record(&mut self, shape: Shape, ended: &Ended, began_ms: u64) {
         self.open(shape.id());
-        shape.write(ended, began_ms, self.is_ipfix, &mut self.out);
+        shape.write(ended, began_ms, self.style, &mut self.out);
         self.records += 1;
         self.data += 1;
     }

@@ -15,6 +15,7 @@ fn ended(hosts: Hosts) -> Ended {
         class: 0xb8,
         source_port: 1000,
         destination_port: 53,
+        observed: (0, 0),
     };
     let flow = Flow { packets: 2, bytes: 300, tcp_flags: 0, first_ms: 1000, last_ms: 2000 };
     Ended { key, flow, end: End::Silent }
@@ -104,7 +105,7 @@ fn datagrams_are_no_longer_than_links_take() {
     let flows: Vec<_> = (0..200).map(|_| ended(Hosts::V6(1.into(), 2.into()))).collect();
     let all = records.write(NOW, &flows);
     assert!(all.len() > 10 && all.iter().all(|datagram| datagram.len() <= MOST_BYTES));
-    let octets = Shape::V6.octets(true);
+    let octets = Shape::V6.octets(Style::Ipfix);
     let told = all.iter().flat_map(|datagram| sets(datagram, 16));
     let told = told.filter(|(number, _)| *number == 257).map(|(_, set)| set.len() / octets);
     assert_eq!(told.sum::<usize>(), 200);

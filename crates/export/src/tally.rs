@@ -7,7 +7,7 @@
 //! ```
 //! Of fixed size, made beforehand; what finds no room is said, never waited for. A worker writes
 //! it alone, and who tells exchanges it for an empty one. A packet costs a line of the index and
-//! two of what is counted; a flow takes 88 octets and 8 of the index.
+//! two of what is counted; a flow takes 96 octets and 8 of the index.
 
 use crate::flow::Packet;
 use crate::sflow::Begins;
@@ -16,7 +16,7 @@ use crate::sflow::Begins;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Counted {
     /// Its key ([`crate::Key::words`]).
-    pub words: [u64; 6],
+    pub words: [u64; 7],
     /// Packets.
     pub packets: u64,
     /// Their octets.
@@ -85,6 +85,13 @@ impl Tally {
     /// Counts a packet; false where its flow is new and there is no room for it.
     #[inline]
     pub fn count(&mut self, now: u64, packet: &Packet) -> bool {
+        self.count_as(now, packet, 1)
+    }
+
+    /// The same of a packet that stands for so many, itself among them.
+    #[inline]
+    pub fn count_as(&mut self, now: u64, packet: &Packet, many: u32) -> bool {
+        let (many, octets) = (many.into(), u64::from(packet.bytes) * u64::from(many));
         let words = packet.key.words();
         let mask = self.index.len().wrapping_sub(1);
         let mut at = hash(self.seed, &words) as usize & mask;
@@ -95,14 +102,14 @@ impl Tally {
                     return false;
                 }
                 *slot = self.counted.len() as u32 + 1;
-                let (bytes, tcp_flags) = (packet.bytes.into(), packet.tcp_flags);
-                let (packets, first, last) = (1, now, now);
+                let (packets, bytes, tcp_flags) = (many, octets, packet.tcp_flags);
+                let (first, last) = (now, now);
                 self.counted.push(Counted { words, packets, bytes, first, last, tcp_flags });
                 return true;
             };
             if flow.words == words {
-                flow.packets += 1;
-                flow.bytes += u64::from(packet.bytes);
+                flow.packets += many;
+                flow.bytes += octets;
                 flow.last = now;
                 flow.tcp_flags |= packet.tcp_flags;
                 return true;
@@ -162,7 +169,7 @@ impl Tally {
 
 /// Products of pairs of words, folded: who does not know the seed makes no two the same.
 #[inline]
-fn hash(seed: [u64; 2], [a, b, c, d, e, f]: &[u64; 6]) -> u64 {
+fn hash(seed: [u64; 2], [a, b, c, d, e, f, g]: &[u64; 7]) -> u64 {
     let fold = |one: u64, other: u64| {
         let product = u128::from(one) * u128::from(other);
         (product >> 64) as u64 ^ product as u64
@@ -171,7 +178,7 @@ fn hash(seed: [u64; 2], [a, b, c, d, e, f]: &[u64; 6]) -> u64 {
     let first = fold(a ^ one, b ^ other);
     let second = fold(c ^ other, d ^ one.rotate_left(17));
     let third = fold(e ^ one.rotate_left(41), f ^ other.rotate_left(29));
-    fold(first ^ one, second ^ third.rotate_left(7) ^ other)
+    fold(first ^ one ^ g, second ^ third.rotate_left(7) ^ other)
 }
 
 #[cfg(test)]
@@ -187,7 +194,7 @@ mod tests {
             hosts: Hosts::V4([10, 0, 0, 1].into(), [10, 0, 0, 9].into()),
             protocol: 6,
             source_port: number,
-            ..Key::from_words([0; 6])
+            ..Key::from_words([0; 7])
         };
         Packet { key: Key { place, ..key }, bytes, tcp_flags }
     }
@@ -200,6 +207,12 @@ mod tests {
         let words = packet(1, 0, 0).key.words();
         let first = Counted { words, packets: 2, bytes: 160, first: 5, last: 9, tcp_flags: 18 };
         assert_eq!((tally.counted()[0], tally.counted().len(), tally.percent()), (first, 2, 100));
+        // One that stands for others.
+        assert!(tally.count_as(9, &packet(1, 10, 0), 100));
+        assert_eq!(
+            (tally.counted()[0].packets, tally.counted()[0].bytes),
+            (first.packets + 100, first.bytes + 1000)
+        );
         tally.clear();
         assert!(tally.counted().is_empty() && tally.count(1, &packet(3, 1, 0)));
         assert_eq!((tally.counted()[0].packets, tally.percent()), (1, 50));
@@ -228,7 +241,7 @@ mod tests {
             packets in prop::collection::vec((0u16..24, 1u32..2000), 0..200),
         ) {
             let mut tally = Tally::of_flows(most, seed);
-            let mut plain: HashMap<[u64; 6], (u64, u64)> = HashMap::new();
+            let mut plain: HashMap<[u64; 7], (u64, u64)> = HashMap::new();
             for (number, bytes) in packets {
                 let packet = packet(number, bytes, 0);
                 let words = packet.key.words();

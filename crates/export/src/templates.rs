@@ -16,6 +16,23 @@ pub(crate) struct Field {
     write: fn(&Ended, u64, &mut Out),
 }
 
+/// Which fields there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Style {
+    /// IPFIX.
+    Ipfix,
+    /// IPFIX with the observation point.
+    Observed,
+    /// NetFlow 9.
+    NetFlow,
+}
+
+impl Style {
+    pub(crate) fn is_ipfix(self) -> bool {
+        self != Self::NetFlow
+    }
+}
+
 /// What a template is of.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Shape {
@@ -49,30 +66,31 @@ impl Shape {
         }
     }
 
-    pub(crate) fn fields(self, is_ipfix: bool) -> impl Iterator<Item = &'static Field> {
-        let times = if is_ipfix { IPFIX } else { NETFLOW };
+    pub(crate) fn fields(self, style: Style) -> impl Iterator<Item = &'static Field> {
+        let times = if style.is_ipfix() { IPFIX } else { NETFLOW };
+        let point = if style == Style::Observed { POINT } else { &[] };
         let (first, then) = self.own();
-        first.iter().chain(then).chain(COMMON).chain(times)
+        first.iter().chain(then).chain(COMMON).chain(point).chain(times)
     }
 
     /// Octets of a record.
-    pub(crate) fn octets(self, is_ipfix: bool) -> usize {
-        self.fields(is_ipfix).map(|field| usize::from(field.octets)).sum()
+    pub(crate) fn octets(self, style: Style) -> usize {
+        self.fields(style).map(|field| usize::from(field.octets)).sum()
     }
 
     /// Its template: number, count, fields.
-    pub(crate) fn write_template(self, is_ipfix: bool, out: &mut Out) {
+    pub(crate) fn write_template(self, style: Style, out: &mut Out) {
         out.u16(self.id());
-        out.u16(self.fields(is_ipfix).count() as u16);
-        for field in self.fields(is_ipfix) {
+        out.u16(self.fields(style).count() as u16);
+        for field in self.fields(style) {
             out.u16(field.number);
             out.u16(field.octets);
         }
     }
 
     /// A record; `began_ms` is when the exporter did, since 1970.
-    pub(crate) fn write(self, ended: &Ended, began_ms: u64, is_ipfix: bool, out: &mut Out) {
-        self.fields(is_ipfix).for_each(|field| (field.write)(ended, began_ms, out));
+    pub(crate) fn write(self, ended: &Ended, began_ms: u64, style: Style, out: &mut Out) {
+        self.fields(style).for_each(|field| (field.write)(ended, began_ms, out));
     }
 }
 
@@ -134,6 +152,9 @@ const COMMON: &[Field] = &[
     field(1, 8, |it, _, out| out.u64(it.flow.bytes)),
     field(2, 8, |it, _, out| out.u64(it.flow.packets)),
 ];
+
+/// Where a flow of a switch has it seen.
+const POINT: &[Field] = &[field(138, 4, |it, _, out| out.u32(it.key.observed.1))];
 
 /// Times since 1970, and why it is told.
 const IPFIX: &[Field] = &[

@@ -154,20 +154,25 @@ fn transport(proto: u8, bytes: &[u8], words: &mut [u64], is_ip6: bool) {
 /// Target and link-layer addresses of neighbour discovery.
 fn discovery(kind: u8, message: &[u8], words: &mut [u64]) {
     let Some((fixed, mut options)) = message.split_first_chunk::<24>() else { return };
-    (words[31], words[32]) = (number(&fixed[8..16]), number(&fixed[16..24]));
+    // Addresses of who sends it, and of the target.
+    let mut said = [0; 2];
     while let [option, eights, ..] = *options {
-        if eights == 0 {
-            return;
-        }
-        let Some((this, behind)) = options.split_at_checked(usize::from(eights) * 8) else {
-            return;
-        };
-        match option {
-            1 if kind == 135 && this.len() == 8 => words[33] = number(&this[2..]),
-            2 if kind == 136 && this.len() == 8 => words[34] = number(&this[2..]),
-            _ => {}
+        let this = options.split_at_checked(usize::from(eights) * 8);
+        let Some((this, behind)) = this.filter(|_| eights > 0) else { break };
+        if let (1 | 2, 8) = (option, this.len()) {
+            let place = &mut said[usize::from(option) - 1];
+            // What says one twice says nothing, as Open vSwitch has it.
+            if *place != 0 {
+                return;
+            }
+            *place = number(&this[2..]);
         }
         options = behind;
+    }
+    (words[31], words[32]) = (number(&fixed[8..16]), number(&fixed[16..24]));
+    match kind {
+        135 => words[33] = said[0],
+        _ => words[34] = said[1],
     }
 }
 
@@ -241,6 +246,24 @@ pub(crate) mod tests {
         assert_eq!(key.get(Field::Icmp6Type), 135);
         assert_eq!(key.get(Field::NdTarget), u128::from_be_bytes([0x20; 16]));
         assert_eq!(key.get(Field::NdSll), 0x0200_0000_0001);
+    }
+
+    #[test]
+    fn an_advertisement_that_says_an_address_twice_says_nothing() {
+        let mut frame =
+            vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1, 0x86, 0xdd, 0x60, 0, 0, 0, 0, 40, 58, 255];
+        frame.extend([0x20; 32]);
+        frame.extend([136, 0, 0, 0, 0, 0, 0, 0]);
+        frame.extend([0x20; 16]);
+        let once = [2, 1, 2, 0, 0, 0, 0, 3];
+        frame.extend(once);
+        let mut key = Key::default();
+        extract(&[&frame[..], &[1, 1, 2, 0, 0, 0, 0, 4]].concat(), 1, &mut key);
+        assert_eq!((key.get(Field::NdTll), key.get(Field::NdSll)), (0x0200_0000_0003, 0));
+        assert_eq!(key.get(Field::NdTarget), u128::from_be_bytes([0x20; 16]));
+        extract(&[&frame[..], &once].concat(), 1, &mut key);
+        assert_eq!((key.get(Field::NdTll), key.get(Field::NdTarget)), (0, 0));
+        assert_eq!(key.get(Field::Icmp6Type), 136);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::flow::Counters;
 use crate::groups::Group;
 use crate::meter::Meter;
 use openflow::PortNumber;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A port, as tables see it.
@@ -60,6 +60,8 @@ pub struct Snapshot {
     pub fragments: Fragments,
     /// Whether packets that no flow matches go to controllers: of 1.0.
     pub misses_go_to_controllers: bool,
+    /// Which sets of collectors flows may have packets noted for.
+    pub collectors: Arc<BTreeSet<u32>>,
     /// Whether there has been something that asks for connection tracking.
     pub tracks: bool,
 }

@@ -3,6 +3,7 @@
 use crate::flow::Counters;
 use crate::key::Key;
 use crate::track::{Frozen, Track};
+use openflow::action::Sample;
 use openflow::message::FlowMod;
 use openflow::{Field, Match, PortNumber};
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub enum Step {
     Meter(u32),
     /// Somebody is told.
     Tell(Arc<Told>),
+    /// Some are noted for collectors.
+    Sample(Sample),
     /// The packet passes connection tracking.
     Track(Arc<Track>),
     /// A copy of it begins again in a table, as what it is by now and with what tracking said of

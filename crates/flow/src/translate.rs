@@ -14,7 +14,7 @@ use crate::snapshot::{Fragments, Snapshot};
 use crate::steps::{Step, Told, Verdict};
 use crate::track::{SAID, ct_state};
 use crate::trail::{Looked, Trail, What};
-use openflow::action::{Ct, Learn, Program, learn};
+use openflow::action::{Ct, Learn, Program, Sample, learn};
 use openflow::message::{Command, FlowMod, GroupKind, reason};
 use openflow::{Action, Field, Machine, Match, PortNumber, Sub, port};
 use std::sync::Arc;
@@ -158,6 +158,7 @@ impl<'s> Translation<'s> {
                     | S::Normal
                     | S::Tell(_)
                     | S::Meter(_)
+                    | S::Sample(_)
                     | S::Track(_)
                     | S::Recirculate(..)
             )
@@ -358,11 +359,15 @@ impl<'s> Translation<'s> {
             // As in Open vSwitch: where nothing else leads on.
             Action::Resubmit(_) => 7,
             Action::Ct(_) => 8,
+            // Of a bucket, too: it is no action of a set.
+            Action::Sample(_) => 9,
             _ => 3,
         };
         // What leads nowhere is not begun; of what leads on, the first in this order does: a group
         // takes the output's place.
-        let Some(end) = set.iter().map(place).filter(|place| *place >= 5).min() else { return };
+        let Some(end) = set.iter().map(place).filter(|place| (5..9).contains(place)).min() else {
+            return;
+        };
         self.reason = reason::ACTION_SET;
         let level = self.level();
         if self.depth == 0 {

@@ -1,6 +1,6 @@
 //! What actions can do: the switch's side of them.
 
-use crate::action::{Action, Ct, Learn};
+use crate::action::{Action, Ct, Learn, Sample};
 use crate::field::{Field, Sub};
 use crate::port::PortNumber;
 
@@ -60,6 +60,8 @@ pub trait Machine {
     fn track(&mut self, ct: &Ct);
     /// Forgets what connection tracking said.
     fn untrack(&mut self);
+    /// Has some packets noted for collectors.
+    fn sample(&mut self, sample: &Sample);
     /// Puts bits of a field aside.
     fn push(&mut self, sub: Sub);
     /// Takes back what was put aside last.

@@ -3,7 +3,8 @@
 mod tracking;
 
 use crate::action::learn::{From, To};
-use crate::action::{Action, Learn, Mpls, SetVlan, Stack};
+use crate::action::sample::Direction;
+use crate::action::{Action, Learn, Mpls, Sample, SetVlan, Stack};
 use crate::field::{Field, Needs, Sub};
 use crate::matching::Match;
 use crate::port::{self, PortNumber};
@@ -228,6 +229,7 @@ impl Display for Action {
                 let words: Vec<String> = it.bytes.iter().map(|it| format!("{it:02x}")).collect();
                 write!(f, "note:{}", words.join("."))
             }
+            Self::Sample(it) => sample(it, f),
             Self::Stack(Stack::Push(sub)) => write!(f, "push:{sub}"),
             Self::Stack(Stack::Pop(sub)) => write!(f, "pop:{sub}"),
             Self::Exit(_) => f.write_str("exit"),
@@ -243,6 +245,24 @@ impl Display for Action {
             Self::GotoTable(it) => write!(f, "goto_table:{}", it.table),
         }
     }
+}
+
+/// What is noted for collectors.
+fn sample(it: &Sample, f: &mut Formatter<'_>) -> fmt::Result {
+    let Sample { probability, set, domain, point, .. } = it;
+    write!(
+        f,
+        "sample(probability={probability},collector_set_id={set},obs_domain_id={domain},\
+         obs_point_id={point}"
+    )?;
+    if it.port != port::NONE {
+        write!(f, ",sampling_port={}", PortWord(it.port))?;
+    }
+    f.write_str(match it.direction {
+        Direction::Unsaid => ")",
+        Direction::Ingress => ",ingress)",
+        Direction::Egress => ",egress)",
+    })
 }
 
 /// A flow that is to be learned.

@@ -6,7 +6,7 @@ use crate::ports::OpenPort;
 use flow::{Snapshot, Verdict};
 use openflow::PortNumber;
 use openflow::message::PortStats;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Flows of a bridge, at most: about 700 bytes each.
@@ -147,6 +147,13 @@ impl Bridge {
         if self.snapshot.misses_go_to_controllers != tells {
             self.snapshot.misses_go_to_controllers = tells;
             self.is_changed = true;
+        }
+    }
+
+    /// Which sets of collectors flows may have packets noted for.
+    pub fn set_collectors(&mut self, sets: BTreeSet<u32>) {
+        if *self.snapshot.collectors != sets {
+            (self.snapshot.collectors, self.is_changed) = (Arc::new(sets), true);
         }
     }
 

@@ -1,15 +1,15 @@
 //! Bundles: all of their messages are done, or none.
 
-use crate::bridge::{Bridge, World};
+use crate::bridge::{Bridge, MOST_FLOWS, World};
 use crate::connection::{Bundle, Connection};
 use openflow::message::{BundleAdd, BundleControl, bundle_reply, error};
 use openflow::{Fault, MessageHeader, Request, Version};
 
-/// Bundles of a connection that may be open, and messages of one.
+/// Bundles of a connection that may be open, and messages of one: as many as there may be flows.
 const MOST_OPEN: usize = 8;
-const MOST_MESSAGES: usize = 200_000;
+const MOST_MESSAGES: usize = MOST_FLOWS;
 /// Bytes of all messages of a connection's bundles.
-const MOST_BYTES: usize = 64 << 20;
+const MOST_BYTES: usize = 192 << 20;
 
 impl Bridge {
     pub(crate) fn control_bundle(

@@ -127,6 +127,12 @@ impl Bridge {
                 kind.is_inconsistent = inner.is_inconsistent;
                 Ok(())
             }
+            // It is no action of a set.
+            Action::WriteActions(it)
+                if it.actions.iter().any(|inner| matches!(inner, Action::Sample(_))) =>
+            {
+                Err(Fault::BadActionType)
+            }
             // They are done at the end of all tables, for packets of which nobody knows.
             Action::WriteActions(it) => {
                 let mut inner = kind.clone();

@@ -122,6 +122,20 @@ fn what_cannot_be_is_refused_with_open_vswitchs_numbers() {
     assert_eq!(refused(add(1, Match::any(), set)), (2, 10));
     let goto = vec![openflow::action::GotoTable { table: 0 }.into()];
     assert_eq!(refused(add(1, Match::any(), goto)), (3, 2));
+    // A sample of no packet, and one in an action set.
+    use openflow::action::{Sample, WriteActions, sample};
+    let sample = |probability| Sample {
+        probability,
+        set: 1,
+        domain: 0,
+        point: 0,
+        port: port::NONE,
+        direction: sample::Direction::Unsaid,
+        form: sample::Form::First,
+    };
+    assert_eq!(refused(add(1, Match::any(), vec![sample(0).into()])), (2, 5));
+    let written = WriteActions { actions: vec![sample(1).into()] };
+    assert_eq!(refused(add(1, Match::any(), vec![written.into()])), (2, 0));
     let mut elsewhere = add(1, Match::any(), vec![]);
     elsewhere.table = None;
     assert_eq!(refused(elsewhere), (5, 2));
@@ -196,7 +210,7 @@ fn bundles_hold_so_many_bytes_all_together_and_what_is_given_up_makes_room() {
     let fit = |talk: &mut Talk, it: &[u8]| (0..).take_while(|_| talk.hear(it).is_empty()).count();
     assert!(talk.hear(&first).is_empty());
     let count = 1 + fit(&mut talk, &second);
-    let most = 64 << 20;
+    let most = 192 << 20;
     assert!(count * long.len() <= most && (count + 1) * long.len() > most, "{count} messages");
     assert!(!talk.hear(&first).is_empty(), "another bundle has no more");
     let discard = [0, 0, 0, 2, 0, 6, 0, 1];

@@ -291,6 +291,22 @@ impl Machine for Translation<'_> {
         }
     }
 
+    fn sample(&mut self, sample: &Sample) {
+        // It is of no use where nobody collects.
+        if !self.snapshot.collectors.contains(&sample.set) {
+            return;
+        }
+        let is_here = sample.port == port::NONE || sample.port == self.in_port();
+        if !is_here && !self.snapshot.ports.contains_key(&sample.port) {
+            let number = sample.port;
+            return self.note(|| {
+                What::Fault(format!("can't use unknown port {number} in flow sample action"))
+            });
+        }
+        let port = if is_here { port::NONE } else { sample.port };
+        self.put(Step::Sample(Sample { port, ..*sample }));
+    }
+
     fn push(&mut self, sub: Sub) {
         let value = self.read(sub);
         if self.stack.len() < 64 {

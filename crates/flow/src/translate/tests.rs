@@ -171,6 +171,37 @@ fn what_is_set_for_nobody_is_not_done_and_meters_are() {
 }
 
 #[test]
+fn samples_are_taken_where_somebody_collects_and_not_as_actions_of_sets() {
+    use openflow::action::{Sample, sample};
+    let sample = |set: u32, port: u16| Sample {
+        probability: 9,
+        set,
+        domain: 1,
+        point: 2,
+        port,
+        direction: sample::Direction::Egress,
+        form: sample::Form::Third,
+    };
+    let steps = |actions: Vec<Action>| {
+        let mut it = world(vec![(0, 1, Match::any(), actions)]);
+        it.collectors = Arc::new([7].into());
+        translate(&it, &packet()).steps.to_vec()
+    };
+    let ttl = Step::Set(Field::IpTtl, 9, 0xff);
+    let set = SetField::whole(Field::IpTtl, 9);
+    // What was done before is seen, and one that nothing comes behind is taken, too.
+    let seen = steps(vec![set.into(), sample(7, 3).into()]);
+    assert_eq!(seen, [ttl, Step::Sample(sample(7, 3))]);
+    // Where it came in is nowhere else; of ports that are not there nothing is told.
+    let here = steps(vec![sample(7, 1).into(), to(2)]);
+    assert_eq!(here, [Step::Sample(sample(7, port::NONE)), Step::Output(2)]);
+    assert_eq!(steps(vec![sample(7, 9).into(), to(2)]), [Step::Output(2)]);
+    assert_eq!(steps(vec![sample(8, 3).into(), to(2)]), [Step::Output(2)]);
+    let written = WriteActions { actions: vec![sample(7, 3).into(), to(2)] };
+    assert_eq!(steps(vec![written.into()]), [Step::Output(2)]);
+}
+
+#[test]
 fn a_queue_is_that_of_what_is_sent_until_there_is_another() {
     let set = |queue| Action::from(SetQueue { queue });
     let enqueue = Enqueue { port: 3, queue: 7 };

@@ -10,8 +10,9 @@ use super::{Names, hex, mac};
 use crate::key::Key;
 use crate::steps::{Step, Told};
 use crate::track::Track;
-use openflow::action::Translate;
-use openflow::{Action, Field, PortNumber};
+use openflow::action::sample::Direction;
+use openflow::action::{Sample, Translate};
+use openflow::{Action, Field, PortNumber, port};
 use std::collections::VecDeque;
 use std::fmt::Display;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -205,6 +206,7 @@ impl Telling<'_> {
                     self.say(format!("set(skb_priority({}))", hex(queue.unwrap_or(0).into())));
                 }
                 Step::Meter(meter) => self.say(format!("meter({meter})")),
+                Step::Sample(it) => self.say(samples(it)),
                 Step::Tell(told) => {
                     if let Told::Packet { max_len, controller, reason, cookie, .. } = &**told {
                         self.say(format!(
@@ -230,6 +232,26 @@ impl Telling<'_> {
                 Step::End => {}
             }
         }
+    }
+}
+
+/// As its datapath does it: what the userspace program is told, of all or of some.
+fn samples(it: &Sample) -> String {
+    let Sample { probability, set, domain, point, .. } = it;
+    // The number of no port there.
+    let port = if it.port == port::NONE { u32::MAX } else { it.port.into() };
+    let way = match it.direction {
+        Direction::Unsaid => "",
+        Direction::Ingress => ",ingress",
+        Direction::Egress => ",egress",
+    };
+    let told = format!(
+        "userspace(pid=0,flow_sample(probability={probability},collector_set_id={set},\
+         obs_domain_id={domain},obs_point_id={point},output_port={port}{way}))"
+    );
+    match *probability {
+        u16::MAX => told,
+        some => format!("sample(sample={:.1}%,actions({told}))", f64::from(some) / 655.35),
     }
 }
 
@@ -289,6 +311,26 @@ mod tests {
         );
         assert_eq!(actions(&[], &Key::default(), &names, None), "drop");
         assert_eq!(actions(&[Step::Normal], &Key::default(), &names, None), "NORMAL");
+    }
+
+    #[test]
+    fn samples_are_told_as_open_vswitch_tells_them() {
+        use openflow::action::sample::Form;
+        let sample = |probability, port, direction| {
+            let (set, domain, point, form) = (1, 2, 3, Form::Third);
+            let sample = Sample { probability, set, domain, point, port, direction, form };
+            actions(&[Step::Sample(sample)], &Key::default(), &Names::new(), None)
+        };
+        assert_eq!(
+            sample(u16::MAX, 2, Direction::Egress),
+            "userspace(pid=0,flow_sample(probability=65535,collector_set_id=1,obs_domain_id=2,\
+             obs_point_id=3,output_port=2,egress))"
+        );
+        assert_eq!(
+            sample(6554, port::NONE, Direction::Unsaid),
+            "sample(sample=10.0%,actions(userspace(pid=0,flow_sample(probability=6554,\
+             collector_set_id=1,obs_domain_id=2,obs_point_id=3,output_port=4294967295))))"
+        );
     }
 
     #[test]

@@ -11,16 +11,21 @@
 //! in a table: what that comes to is found, or worked out, here.
 
 use crate::flow::tracking::{Now, Untracked, track};
+use crate::interface::told;
 use crate::l2::l2_forward::hand_in;
 use crate::tables::{
     BridgeId, FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, FlowTold, Interfaces, Punt,
     Setup, SlowPath, WorkerCounters, bridge_port,
 };
+use export::Place;
 use flow::{
     Cache, Found, Key, MOST_GROWTH, Plain, Step, Track, Tracked, Verdict, ct_state, extract,
     push_vlan_into, translate_again, write_field,
 };
 use graph::{Context, Exits, Handed, Node, Published, tsc_hz};
+use openflow::action::Sample;
+use openflow::action::sample::Direction;
+use openflow::port;
 use packet::{Frame, PacketView};
 use std::sync::Arc;
 
@@ -69,7 +74,7 @@ graph::exits! {
         /// Another worker was making a connection at that moment.
         Busy => drop "Nothing: whoever sent it will send it again.",
         /// What was done with it needed no packet any more: somebody was told.
-        Told => drop "Nothing: the flow tells controllers, and sends it nowhere.",
+        Told => drop "Nothing: the flow tells controllers or collectors, and sends it nowhere.",
         /// A meter had no room for it.
         Metered => drop "`ovs-ofctl -O OpenFlow13 meter-stats BRIDGE` tells of which meter; raise \
             its rate.",
@@ -314,7 +319,7 @@ impl Acts {
                     continue;
                 }
                 other => {
-                    tells |= matches!(other, Step::Tell(_));
+                    tells |= matches!(other, Step::Tell(_) | Step::Sample(_));
                     if let Some(exit) = self.change(&mut packet, other, at, is_last, context) {
                         return Next::Leaves(exit);
                     }
@@ -419,6 +424,25 @@ impl Acts {
         Some(Found::of(id))
     }
 
+    /// Has a packet noted for collectors, if it is one of those.
+    fn sample(&self, packet: &PacketView<'_>, sample: &Sample, at: &At<'_>, context: &Context<'_>) {
+        // Who only asks where a packet would go is not told of.
+        let exporter = at.bridge.collectors.get(&sample.set).filter(|_| !fib::only_looks());
+        let Some(exporter) = exporter else { return };
+        let row = at.bridge.rows.get(&sample.port);
+        let place = Place {
+            input: told(packet.rx()),
+            output: row.map_or(0, |row| told(row.interface)),
+            is_sent: match sample.direction {
+                Direction::Unsaid => sample.port != port::NONE,
+                Direction::Ingress => false,
+                Direction::Egress => true,
+            },
+        };
+        let now = context.now_tsc;
+        exporter.sample(context.worker, packet.header(), place, sample, now);
+    }
+
     /// Leads a packet its way.
     fn leave(&self, mut packet: PacketView<'_>, way: Way, at: &At<'_>) -> Exit {
         if let Way::Port(row) = way {
@@ -465,6 +489,7 @@ impl Acts {
                     return Some(Exit::Metered);
                 }
             }
+            Step::Sample(sample) => self.sample(packet, sample, at, context),
             Step::Tell(told) => {
                 let told = Arc::clone(told);
                 let Some(copy) = context.cache.copy_of(packet.header()) else {

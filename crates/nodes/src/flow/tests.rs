@@ -81,6 +81,64 @@ fn the_first_packet_asks_tables_and_the_next_is_remembered() {
 }
 
 #[test]
+fn what_flows_sample_is_noted_with_what_they_say_and_goes_on() {
+    use crate::interface::{Exporter, Wanted};
+    use openflow::action::Sample;
+    use openflow::action::sample::{Direction, Form};
+    use std::sync::atomic::Ordering;
+    let sample = |probability, port, direction| {
+        let (set, domain, point, form) = (5, 7, 0xff00_0001, Form::Third);
+        Sample { probability, set, domain, point, port, direction, form }
+    };
+    let flow = |program: Vec<Action>| {
+        let mut world = world(vec![(1, Match::any(), program)]);
+        let exporter = Arc::new(Exporter::new(Wanted::Flows, 1, 1, 7));
+        let mut bridge = (**world.flow_bridges.get(BRIDGE).unwrap()).clone();
+        bridge.snapshot.collectors = Arc::new([5].into());
+        bridge.collectors = Arc::new([(5, Arc::clone(&exporter))].into());
+        let bridges = world.flow_bridges.with(BRIDGE, Some(bridge));
+        world.flow_bridges.set(bridges);
+        (world, exporter)
+    };
+    let noted = |exporter: &Exporter| {
+        let mut all = Vec::new();
+        exporter.noted()[0].collect(&mut exporter.spare(1), |tally| {
+            let counted = tally.counted().iter();
+            all.extend(counted.map(|it| (export::Key::from_words(it.words), it.packets, it.bytes)));
+        });
+        all
+    };
+    // All that come, where they come in and where they leave, as they are by then.
+    let program = vec![
+        sample(u16::MAX, port::NONE, Direction::Unsaid).into(),
+        SetField::whole(Field::EthDst, 9).into(),
+        sample(u16::MAX, 2, Direction::Unsaid).into(),
+        to(2),
+    ];
+    let (world, exporter) = flow(program);
+    let (exits, out) = pass(&world, &frame());
+    assert_eq!((exits.last().unwrap().as_str(), out[0].tx), ("output", 1));
+    let told = noted(&exporter);
+    assert_eq!(told.iter().map(|it| (it.1, it.2)).collect::<Vec<_>>(), [(1, 60), (1, 60)]);
+    assert!(told.iter().all(|it| it.0.observed == (7, 0xff00_0001)));
+    let places: Vec<_> = told.iter().map(|it| it.0.place).collect();
+    let place = |output, is_sent| export::Place { input: 1, output, is_sent };
+    assert_eq!(places, [place(0, false), place(2, true)]);
+    assert_eq!(told.iter().map(|it| it.0.stations.1[5]).collect::<Vec<_>>(), [2, 9]);
+    // Some of them, each of which stands for the others; the packet itself goes nowhere.
+    let (world, exporter) = flow(vec![sample(655, 3, Direction::Ingress).into()]);
+    for _ in 0..2_000 {
+        assert_eq!(pass(&world, &frame()).0.last().unwrap(), "told");
+    }
+    let told = noted(&exporter);
+    let [(key, packets, bytes)] = told[..] else { panic!("{told:?}") };
+    assert_eq!((key.place, bytes), (place(3, false), packets * 60));
+    let taken = exporter.noted()[0].noted.load(Ordering::Relaxed);
+    assert_eq!((packets, exporter.noted()[0].seen.load(Ordering::Relaxed)), (taken * 100, 2_000));
+    assert!((5..40).contains(&taken), "{taken}");
+}
+
+#[test]
 fn a_vector_of_many_kinds_is_led_like_each_packet_alone_also_by_other_tables() {
     let to_port = |port: u16| {
         let udp = Match::any().with(Field::EthType, 0x800).with(Field::IpProto, 17);

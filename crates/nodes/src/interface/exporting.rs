@@ -10,6 +10,7 @@
 use crate::tables::{Run, Setup, Side, Work};
 use export::{Begins, Packet, Place, Sampled, Tally};
 use graph::{Context, Exits, Handed, NoExit, add};
+use openflow::action::Sample;
 use packet::Frame;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -78,10 +79,20 @@ impl Chosen {
         is_taken.then_some(of)
     }
 
-    fn draw(&mut self, one_of: u32) -> (u32, u32) {
+    fn throw(&mut self) {
         self.chance ^= self.chance << 13;
         self.chance ^= self.chance >> 7;
         self.chance ^= self.chance << 17;
+    }
+
+    /// Whether this one is among so many of 65,535.
+    fn hits(&mut self, probability: u16) -> bool {
+        self.throw();
+        probability == u16::MAX || (self.chance >> 48) < u64::from(probability)
+    }
+
+    fn draw(&mut self, one_of: u32) -> (u32, u32) {
+        self.throw();
         // Evenly from 1 to 2 n - 1, whose average is n.
         let most = u64::from(one_of.saturating_mul(2).saturating_sub(1).max(1));
         let drawn = 1 + (((self.chance >> 32) * most) >> 32) as u32;
@@ -110,6 +121,24 @@ impl Exporter {
     /// What each worker noted.
     pub fn noted(&self) -> &[Noted] {
         &self.workers
+    }
+
+    /// Notes a packet that a flow of a switch has sampled, if it is one of those; false: it is not
+    /// noted. It stands for those that are not taken.
+    pub fn sample(&self, worker: u16, bytes: &[u8], place: Place, said: &Sample, now: u64) -> bool {
+        let Some(noted) = self.workers.get(usize::from(worker)) else { return false };
+        add(&noted.seen, 1);
+        let is_hit = noted.chosen.take().is_some_and(|mut it| it.hits(said.probability));
+        let read = || Packet::read(bytes, bytes.len() as u32, place);
+        let Some(mut packet) = is_hit.then(read).flatten() else { return false };
+        packet.key.observed = (said.domain, said.point);
+        let many = u32::from(u16::MAX / said.probability.max(1));
+        let count = |tally: &Handed<Tally>| {
+            tally.take().is_some_and(|mut tally| tally.count_as(now, &packet, many))
+        };
+        let is_noted = noted.tallies.iter().any(count);
+        add(if is_noted { &noted.noted } else { &noted.missed }, 1);
+        is_noted
     }
 
     /// An empty tally, as workers have them.

@@ -6,6 +6,7 @@
 //! ```
 //! Tables are shared and never changed: a change is another value, that shares what stayed.
 
+use crate::interface::Exporter;
 use crate::tables::BridgeId;
 use conntrack::{Table, Timeouts};
 use flow::{Cache, Remembered, Snapshot};
@@ -32,6 +33,8 @@ pub struct FlowBridge {
     pub rows: Arc<BTreeMap<u16, FlowRow>>,
     /// Connections, where its flows ask for them.
     pub tracking: Option<Arc<Tracking>>,
+    /// Who is told of what its flows sample, by number.
+    pub collectors: Arc<BTreeMap<u32, Arc<Exporter>>>,
 }
 
 /// Connections that flows know: those of all bridges, told apart by zones.

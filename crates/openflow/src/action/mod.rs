@@ -135,6 +135,7 @@ actions! {
     ct_clear::CtClear,
     translate::Translate,
     note::Note,
+    sample::Sample,
     stack::Stack,
     exit::Exit,
     clone_actions::CloneActions,

@@ -87,6 +87,19 @@ fn any_action() -> impl Strategy<Value = Action> {
         }),
         Just(CtClear.into()),
         proptest::collection::vec(any::<u8>(), 6).prop_map(|bytes| Note { bytes }.into()),
+        (1..=u16::MAX, any::<[u32; 3]>(), any::<u16>(), 0..5usize).prop_map(
+            |(probability, [set, domain, point], number, which)| {
+                use sample::{Direction as D, Form as F};
+                let (form, port, direction) = [
+                    (F::First, port::NONE, D::Unsaid),
+                    (F::Second, number, D::Unsaid),
+                    (F::Third, number, D::Unsaid),
+                    (F::Third, number, D::Ingress),
+                    (F::Third, port::NONE, D::Egress),
+                ][which];
+                Sample { probability, set, domain, point, port, direction, form }.into()
+            }
+        ),
         any_sub(true).prop_map(|sub| Stack::Pop(sub).into()),
         any_sub(false).prop_map(|sub| Stack::Push(sub).into()),
         Just(Exit.into()),
