@@ -12,6 +12,7 @@ use crate::routing::{LinkOf, Routes};
 use crate::vrf_numbers::VrfNumbers;
 use crate::world::Clock;
 use control::config::objects::connections::Connections;
+use control::config::objects::export::ExportName;
 use control::config::objects::port::{Port, PortName};
 use control::engine::{ApplyError, EngineError};
 use dataplane::{Dataplane, PortQueues, Waiting};
@@ -21,6 +22,7 @@ use fib::mac::MacFlush;
 use fib::neighbor::{Action, Need, NeighborKey, Neighbors, ShareView};
 use graph::Worker;
 use kernel::Waker;
+use nodes::interface::Exporter;
 use nodes::tables::{EchoHeard, Injected, VrfId};
 use packet::Pool;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +53,8 @@ pub(crate) struct Core {
     pub(crate) clock: Clock,
     /// What flows know of connections.
     pub(crate) flow_connections: Arc<FlowConnections>,
+    /// Exporters that flows may sample to, with the numbers that those call them by.
+    pub(crate) flow_collectors: BTreeMap<ExportName, (u32, Arc<Exporter>)>,
     /// Ports whose access lists keep connections.
     pub(crate) reflected: Reflected,
     /// Has the router looked after soon; may be called from any thread.
@@ -124,6 +128,7 @@ impl Core {
         let known = FlowConnections::new(limits.max as usize, timeouts_of(&limits), seed);
         Ok(Self {
             flow_connections: Arc::new(known),
+            flow_collectors: BTreeMap::new(),
             reflected: Reflected::default(),
             routing: Routes::new(&dataplane)?,
             local: dataplane.take_local_worker(),

@@ -56,6 +56,8 @@ pub(crate) struct OpenPort {
     pub(crate) twin_link: Option<u32>,
     /// Who its bridge tells of what it receives.
     pub(crate) bridge_exports: Vec<ExportName>,
+    /// Who is told of what flows of its bridge sample.
+    pub(crate) bridge_samples: Vec<ExportName>,
     /// The scheduler that its packets wait in.
     pub(crate) shaped: Option<Qos>,
     /// Routes that stand because of its addresses.
@@ -113,6 +115,7 @@ impl OpenPort {
             route_link: None,
             twin_link: None,
             bridge_exports: Vec::new(),
+            bridge_samples: Vec::new(),
             shaped: None,
             standing: Standing::default(),
             valid6: Vec::new(),

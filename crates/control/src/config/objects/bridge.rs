@@ -157,12 +157,16 @@ object! {
         /// How it agrees with other bridges on one way between any two of them; not at all when
         /// left out
         pub rstp: Option<Box<Rstp>> as "on" = None,
+        /// The bridge whose spanning tree its ports are part of: the one whose VLAN it is
+        pub tree: Option<BridgeName> as "lan" = None,
         /// Groups that somebody listens to and does not tell, with `snooping`
         pub groups: Vec<FixedGroup> as "239.1.1.1 lan1" = Vec::new(),
         /// What all its ports may do
         pub flags: Flags = Flags::default(),
         /// Who is told of what its ports receive
         pub export: Vec<ExportName> as "flows" = Vec::new(),
+        /// Who is told of what its flows sample, with `mode = "flow"`
+        pub samples: Vec<ExportName> as "sampled" = Vec::new(),
         /// Who says where frames go
         pub mode: BridgeMode = BridgeMode::Learning,
         /// Where OpenFlow's tools find it, with `mode = "flow"`
@@ -219,6 +223,11 @@ impl Bridge {
                 let field = format!("bridge.{name}.ports[{index}].number");
                 report.push(Problem::new(field, message).expected("each number once"));
             }
+        }
+        if !self.has_flows() && !self.samples.is_empty() {
+            let message = format!("{name} is no bridge of flows, which `samples` is for");
+            let problem = Problem::new(format!("bridge.{name}.samples"), message);
+            report.push(problem.expected("`samples` with `mode = \"flow\"`"));
         }
         if !self.has_flows() && self.management.is_some() {
             let message = format!("{name} is no bridge of flows, which `management` is for");
@@ -298,9 +307,11 @@ impl Object for Bridges {
             }
             bridge.check_flows(name, &config.ports, report);
             port_export::check(&format!("bridge.{name}.export"), &bridge.export, config, report);
+            let field = format!("bridge.{name}.samples");
+            port_export::check_samples(&field, &bridge.samples, config, report);
             bridge_controller::check(name, bridge, report);
             bridge_snooping::check(name, bridge, report);
-            bridge_rstp::check(name, bridge, report);
+            bridge_rstp::check(name, bridge, self, report);
             for (index, member) in bridge.ports.iter().enumerate() {
                 let (field, port) = (format!("bridge.{name}.ports[{index}]"), &member.port);
                 check_exists(&field, port, &config.ports, report);

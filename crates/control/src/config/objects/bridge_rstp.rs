@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use wire::MacAddr;
 
-use super::bridge::{Bridge, BridgeName, Member};
+use super::bridge::{Bridge, BridgeName, Bridges, Member};
 use crate::config::declare::{as_field, object};
 use crate::config::field::{duration_text, word_field};
+use crate::config::listed::check_exists;
 use crate::config::report::{Problem, Report};
 
 /// Priorities of bridges go by these (section 17.14), those of ports by the other.
@@ -53,9 +54,19 @@ object! {
 as_field!(Rstp);
 
 /// Finds what is wrong with a bridge's.
-pub(super) fn check(name: &BridgeName, bridge: &Bridge, report: &mut Report) {
+pub(super) fn check(name: &BridgeName, bridge: &Bridge, all: &Bridges, report: &mut Report) {
     if let Some(rstp) = &bridge.rstp {
         rstp.check(&format!("bridge.{name}.rstp"), report);
+    }
+    if let Some(of) = &bridge.tree {
+        let field = format!("bridge.{name}.tree");
+        check_exists(&field, of, all, report);
+        let is_another = all.get(of).is_some_and(|other| of == name || other.tree.is_some());
+        if bridge.rstp.is_some() || is_another {
+            let message = format!("{name} cannot be part of the tree of {of}");
+            let problem = Problem::new(field, message);
+            report.push(problem.expected("another bridge with a tree of its own, and none here"));
+        }
     }
     for (index, member) in bridge.ports.iter().enumerate() {
         let field = format!("bridge.{name}.ports[{index}]");
@@ -139,6 +150,19 @@ mod tests {
             let report = with(bridge).unwrap_err();
             assert!(report.contains(told), "{report}");
         }
+    }
+
+    #[test]
+    fn ports_of_a_bridge_may_be_part_of_the_tree_of_another() {
+        let two = |vlan: &str| {
+            let vlan = format!("bridge.vlan = {{ ports = [\"p2\"], {vlan} }}\n");
+            with(&format!("{{ ports = [\"p1\"], rstp = true }}\n{vlan}"))
+        };
+        assert!(two("tree = \"lan\"").is_ok());
+        assert!(two("tree = \"none\"").unwrap_err().contains("there is no bridge `none`"));
+        let told = "vlan cannot be part of the tree of";
+        assert!(two("tree = \"lan\", rstp = true").unwrap_err().contains(told));
+        assert!(two("tree = \"vlan\"").unwrap_err().contains(told));
     }
 
     #[test]

@@ -60,6 +60,9 @@ object! {
         pub templates: Duration = Duration::from_secs(30),
         /// The address that sFlow's collectors know the router by; that which tells when left out
         pub agent: Option<IpAddr> as "192.0.2.1" = None,
+        /// It is told of what flows of bridges sample, by this number (`collector_set_id`), and of
+        /// nothing else; the domain is theirs to say
+        pub set: Option<u32> as "1" = None,
         /// Octets that sFlow tells of a packet, from the first, at most
         pub header: u16 [16..=1_024] = 128,
         /// Counters of ports are told by sFlow once in so long; never if 0
@@ -126,6 +129,14 @@ impl Export {
                     if never(key) { "\"0s\", or \"1s\" to a day" } else { "\"1s\" to a day" };
                 refuse(key, format!("`{key}` is {}", duration_text(time)), expected);
             }
+        }
+        if self.set.is_some() && self.protocol != ExportProtocol::Ipfix {
+            let message = format!("flows cannot sample to {}", self.protocol.word());
+            refuse("set", message, "`set` with `protocol = \"ipfix\"`");
+        }
+        if self.set.is_some() && (self.sample, self.domain) != (1, 0) {
+            let message = "flows say what they sample, and in which domain".to_owned();
+            refuse("set", message, "`set` without `sample` and `domain`");
         }
         if self.protocol == ExportProtocol::NetFlow5 {
             if self.domain > u32::from(u16::MAX) {
@@ -218,6 +229,11 @@ export_out = ["flows"]
             ("collectors = [\"10.0.0.1:9\"]\nsample = 0", "export.e.sample"),
             ("collectors = [\"10.0.0.1:9\"]\nprotocol = \"netflow-7\"", "netflow-7"),
             (
+                "collectors = [\"10.0.0.1:9\"]\nprotocol = \"netflow-9\"\nset = 1",
+                "flows cannot sample to netflow-9",
+            ),
+            ("collectors = [\"10.0.0.1:9\"]\nsample = 5\nset = 1", "flows say what they sample"),
+            (
                 "collectors = [\"10.0.0.1:9\"]\nprotocol = \"netflow-5\"\ndomain = 65536",
                 "NetFlow 5 has no room for the domain 65536",
             ),
@@ -235,6 +251,26 @@ export_out = ["flows"]
         assert!(refused.contains("there is no export `flow`"), "{refused}");
         let refused = read("[bridge.lan]\nexport = [\"flow\"]\n").unwrap_err();
         assert!(refused.contains("there is no export `flow`"), "{refused}");
+        // What flows sample to is told of nothing else, and each by a number of its own.
+        let set = |name: &str, set: u32| {
+            format!("[export.{name}]\ncollectors = [\"10.0.0.1:9\"]\nset = {set}\n")
+        };
+        let port = format!("{}[port.p1]\nkind = \"memory\"\nexport_in = [\"a\"]\n", set("a", 0));
+        assert!(read(&port).unwrap_err().contains("a is told of what flows sample alone"));
+        let flows =
+            |samples: &str| format!("[bridge.lan]\nmode = \"flow\"\nsamples = [{samples}]\n");
+        let both = set("a", 1) + &set("b", 1) + &unknown;
+        assert!(read(&(set("a", 1) + &set("b", 2) + &flows("\"a\", \"b\""))).is_ok());
+        for (samples, fault) in [
+            ("\"a\", \"b\"", "the number 1 is another exporter's"),
+            ("\"flows\"", "flows has no `set`"),
+            ("\"c\"", "there is no export `c`"),
+        ] {
+            let refused = read(&(both.clone() + &flows(samples))).unwrap_err();
+            assert!(refused.contains(fault), "{refused}");
+        }
+        let learning = set("a", 1) + "[bridge.lan]\nsamples = [\"a\"]\n";
+        assert!(read(&learning).unwrap_err().contains("lan is no bridge of flows"));
         let twice = format!("{unknown}export_in = [\"flows\", \"flows\"]\n");
         assert!(read(&twice).unwrap_err().contains("flows is listed twice"));
     }

@@ -207,11 +207,14 @@ impl Part for Bridges {
         for port in core.ports.values_mut() {
             port.fixed_remotes.clear();
             port.bridge_exports.clear();
+            port.bridge_samples.clear();
         }
         for OpenBridge { config, .. } in self.bridges.values() {
-            for member in config.ports.iter().filter(|_| !config.export.is_empty()) {
+            let tells = !config.export.is_empty() || !config.samples.is_empty();
+            for member in config.ports.iter().filter(|_| tells) {
                 if let Some(port) = core.ports.get_mut(&member.port) {
                     port.bridge_exports.clone_from(&config.export);
+                    port.bridge_samples.clone_from(&config.samples);
                 }
             }
         }

@@ -148,6 +148,10 @@ impl Makes<Delta<ExportName, Export>> for Exporting {
         let made = made.map_err(|error| {
             fault(&format!("export.{name}"), format!("it has no thread: {error}"))
         })?;
+        core.flow_collectors.remove(name);
+        if let (Some(made), Some(set)) = (&made, config.and_then(|config| config.set)) {
+            core.flow_collectors.insert(name.clone(), (set, Arc::clone(&made.exporter)));
+        }
         let old = match made {
             Some(made) => self.made.insert(name.clone(), made),
             None => self.made.remove(name),
@@ -170,8 +174,9 @@ impl Exporting {
             let ports = ports.map(|(port, open)| view::ExportPort {
                 port: port.to_string(),
                 number: nodes::interface::told(open.id),
-                received: input(open).contains(&name),
-                sent: open.config.exported.export_out.contains(name),
+                received: input(open).contains(&name) || open.bridge_samples.contains(name),
+                sent: open.config.exported.export_out.contains(name)
+                    || open.bridge_samples.contains(name),
             });
             view::Export {
                 name: name.to_string(),

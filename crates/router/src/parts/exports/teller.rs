@@ -11,7 +11,7 @@ use super::collector::Collector;
 use crate::world::Clock;
 use control::config::objects::export::{Export, ExportProtocol};
 use export::{
-    Cache, Counters, Ended, Flow, Key, Now, Protocol, Records, Samples, Seen, Tally, Times,
+    Cache, Counters, Domains, Ended, Flow, Key, Now, Protocol, Records, Samples, Seen, Tally, Times,
 };
 use graph::tsc_hz;
 use nodes::interface::Exporter;
@@ -111,7 +111,19 @@ impl Drop for Teller {
 /// How it is told.
 enum Words {
     Flows(Box<Cache>, Records),
+    /// Of flows of switches.
+    Observed(Box<Cache>, Domains),
     Samples(Samples, Pools),
+}
+
+impl Words {
+    /// Flows under way.
+    fn cache(&mut self) -> Option<&mut Cache> {
+        match self {
+            Self::Flows(cache, _) | Self::Observed(cache, _) => Some(cache),
+            Self::Samples(..) => None,
+        }
+    }
 }
 
 /// Of each interface how many packets were seen; and how many samples were lost.
@@ -147,8 +159,14 @@ impl Telling {
             let [active_ms, inactive_ms, refresh_ms] =
                 [config.active, config.idle, config.templates].map(|it| it.as_millis() as u64);
             let times = Times { active_ms, inactive_ms, most: config.cache as usize };
-            let records = Records::new(protocol, config.domain, config.sample, refresh_ms);
-            Words::Flows(Box::new(Cache::new(times)), records)
+            let cache = Box::new(Cache::new(times));
+            match config.set {
+                Some(_) => Words::Observed(cache, Domains::new(refresh_ms)),
+                None => {
+                    let records = Records::new(protocol, config.domain, config.sample, refresh_ms);
+                    Words::Flows(cache, records)
+                }
+            }
         };
         let words = match config.protocol {
             ExportProtocol::Ipfix => records(Protocol::Ipfix),
@@ -178,7 +196,7 @@ impl Telling {
         }
         std::thread::sleep(LAST);
         self.turn();
-        if let Words::Flows(cache, _) = &mut self.words {
+        if let Some(cache) = self.words.cache() {
             let all = cache.take_all();
             self.tell(&all);
         }
@@ -205,7 +223,7 @@ impl Telling {
             self.spare = spare;
         }
         let now = Instant::now();
-        if let Words::Flows(cache, _) = &mut self.words
+        if let Some(cache) = self.words.cache()
             && now >= self.next_look
         {
             let ended = cache.take_ended(ms(self.clock.now_ns().saturating_sub(self.began_ns)));
@@ -225,7 +243,7 @@ impl Telling {
     fn take_in(&mut self, tally: &Tally) {
         let (time, now) = (self.time(), self.clock.tsc());
         let datagrams = match &mut self.words {
-            Words::Flows(cache, _) => {
+            Words::Flows(cache, _) | Words::Observed(cache, _) => {
                 let before = |tsc: u64| {
                     let ago = u128::from(now.saturating_sub(tsc)) * 1000 / u128::from(tsc_hz());
                     time.uptime_ms.saturating_sub(ago as u64)
@@ -278,8 +296,11 @@ impl Telling {
     /// Tells of flows, and of templates where it is time.
     fn tell(&mut self, ended: &[Ended]) {
         let time = self.time();
-        let Words::Flows(_, records) = &mut self.words else { return };
-        let datagrams = records.write(time, ended);
+        let datagrams = match &mut self.words {
+            Words::Flows(_, records) => records.write(time, ended),
+            Words::Observed(_, domains) => domains.write(time, ended),
+            Words::Samples(..) => return,
+        };
         self.send(&datagrams);
     }
 
@@ -311,6 +332,13 @@ impl Telling {
                 records: records.told,
                 early: cache.early,
                 left_out: records.left_out,
+                collectors,
+            },
+            Words::Observed(cache, domains) => Told {
+                flows: cache.len(),
+                records: domains.told,
+                early: cache.early,
+                left_out: 0,
                 collectors,
             },
             Words::Samples(samples, _) => {

@@ -69,6 +69,9 @@ impl Look<'_> {
             Step::Queue(Some(queue)) => format!("set_queue:{queue}"),
             Step::Queue(None) => "pop_queue".to_owned(),
             Step::Meter(meter) => format!("meter:{meter}, which lets it pass here"),
+            Step::Sample(sample) => {
+                format!("{}, if it is one of those", in_words((*sample).into()))
+            }
             Step::Tell(told) => match &**told {
                 flow::Told::Packet { .. } => "controllers are told".to_owned(),
                 flow::Told::Learned(_) => "a flow is learned".to_owned(),

@@ -5,6 +5,7 @@ use super::seats::{Came, Seated, room};
 use super::stream::Stream;
 use super::surroundings::Surroundings;
 use flow::Told;
+use nodes::interface::Exporter;
 use nodes::tables::{BridgeId, FlowBridge, FlowRow, Tracking};
 use openflow::Version;
 use openflow::message::{Role, echo};
@@ -22,6 +23,8 @@ pub(super) struct Hub {
     rows_differ: bool,
     /// Connections, if its flows ask for them.
     tracking: Option<Arc<Tracking>>,
+    /// Who is told of what its flows sample.
+    collectors: Arc<BTreeMap<u32, Arc<Exporter>>>,
     is_closed: bool,
     peers: BTreeMap<u64, Peer>,
     next_peer: u64,
@@ -94,6 +97,7 @@ impl Hub {
             rows: Arc::default(),
             rows_differ: true,
             tracking: None,
+            collectors: Arc::default(),
             is_closed: false,
             peers: BTreeMap::new(),
             next_peer: 0,
@@ -265,6 +269,17 @@ impl Hub {
         }
     }
 
+    /// Others are told of what its flows sample.
+    pub(super) fn set_collectors(&mut self, collectors: BTreeMap<u32, Arc<Exporter>>) {
+        let had = self.collectors.iter();
+        let is_same = self.collectors.len() == collectors.len()
+            && had.zip(&collectors).all(|(had, new)| had.0 == new.0 && Arc::ptr_eq(had.1, new.1));
+        if !is_same {
+            self.bridge.set_collectors(collectors.keys().copied().collect());
+            (self.collectors, self.rows_differ) = (Arc::new(collectors), true);
+        }
+    }
+
     pub(super) fn expire(&mut self) {
         let now_ns = self.around.clock.now_ns();
         if now_ns >= self.next_expiry_ns {
@@ -306,7 +321,8 @@ impl Hub {
         if snapshot.is_some() || std::mem::take(&mut self.rows_differ) {
             let snapshot = snapshot.unwrap_or_else(|| self.bridge.snapshot());
             let (rows, tracking) = (Arc::clone(&self.rows), self.tracking.clone());
-            let value = FlowBridge { snapshot, rows, tracking };
+            let collectors = Arc::clone(&self.collectors);
+            let value = FlowBridge { snapshot, rows, tracking, collectors };
             self.publish(Some(value));
         }
         let events = self.bridge.take_events();

@@ -23,6 +23,7 @@ mod trace;
 use crate::core::{Core, fault};
 use control::config::objects::bridge::{Bridge, BridgeName, FailMode};
 use control::config::objects::bridge_controller::{Controller, Target};
+use control::config::objects::export::ExportName;
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
 use control::engine::ApplyError;
@@ -55,6 +56,8 @@ struct Open {
     /// Its ports, those that had a number first.
     numbers: BTreeMap<PortName, u16>,
     path: PathBuf,
+    /// Who is told of what its flows sample.
+    samples: Vec<ExportName>,
     controllers: Vec<OpenController>,
     /// Its hub was busy when ports changed.
     is_behind: bool,
@@ -155,6 +158,7 @@ impl Flows {
                 hub,
                 numbers,
                 path,
+                samples: Vec::new(),
                 controllers,
                 is_behind: false,
                 waiting: VecDeque::new(),
@@ -164,6 +168,7 @@ impl Flows {
         }
         if let Some(open) = self.open.get_mut(&id) {
             open.numbers = numbered(&open.numbers, core, config);
+            open.samples.clone_from(&config.samples);
             let mut hub = locked(&open.hub);
             hub.set_policy(policy);
             let knows_another = hub.set_datapath(config.datapath.map(|it| it.0));
@@ -258,6 +263,8 @@ impl Open {
         }
         gone.into_iter().for_each(|number| hub.set_port(number, None));
         hub.set_rows(rows);
+        let collectors = self.samples.iter().filter_map(|name| core.flow_collectors.get(name));
+        hub.set_collectors(collectors.cloned().collect());
         hub.settle();
         true
     }

@@ -166,6 +166,8 @@ impl Surroundings {
                     self.steps(&mut frame.clone(), in_port, copy, tables);
                     next += many - 1;
                 }
+                // Of what controllers send nothing is noted.
+                Step::Sample(_) => {}
                 Step::End | Step::PopVlan | Step::Queue(_) | Step::Meter(_) => {}
             }
         }

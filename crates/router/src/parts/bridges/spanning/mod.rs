@@ -29,6 +29,8 @@ const USUAL_COST: u32 = 20_000;
 #[derive(Default)]
 pub(super) struct Spannings {
     trees: BTreeMap<BridgeId, Tree>,
+    /// Bridges whose ports are part of another's, by its name.
+    joined: BTreeMap<BridgeId, (BridgeName, Vec<Member>)>,
     next_ns: u64,
 }
 
@@ -37,6 +39,8 @@ struct Tree {
     name: BridgeName,
     config: Rstp,
     members: Vec<Member>,
+    /// Ports of other bridges that are part of it.
+    joined: Vec<Member>,
     /// Those that take part, by the numbers of their interfaces.
     names: BTreeMap<u16, PortName>,
     machine: rstp::Bridge,
@@ -57,6 +61,20 @@ impl Spannings {
         name: &BridgeName,
         config: Option<&Bridge>,
     ) {
+        self.set_own(core, id, name, config);
+        match config.and_then(|config| Some((config.tree.clone()?, config.ports.clone()))) {
+            Some(joins) => drop(self.joined.insert(id, joins)),
+            None => drop(self.joined.remove(&id)),
+        }
+        for tree in self.trees.values_mut() {
+            let of_it = self.joined.values().filter(|it| it.0 == tree.name);
+            tree.joined = of_it.flat_map(|it| it.1.iter().cloned()).collect();
+        }
+    }
+
+    /// The same, but for ports of other bridges.
+    fn set_own(&mut self, core: &Core, id: BridgeId, name: &BridgeName, config: Option<&Bridge>) {
+        self.next_ns = 0;
         let wanted = config.and_then(|config| Some((config, config.rstp.as_deref()?)));
         let Some((config, rstp)) = wanted else {
             self.trees.remove(&id);
@@ -66,6 +84,7 @@ impl Spannings {
             name: name.clone(),
             config: rstp.clone(),
             members: Vec::new(),
+            joined: Vec::new(),
             names: BTreeMap::new(),
             machine: rstp::Bridge::new(Settings::new([0; 6]), core.now_ns()),
             states: BTreeMap::new(),
@@ -78,13 +97,16 @@ impl Spannings {
         let checks: Vec<u16> = checks.filter_map(|it| core.ports.id_of(&it.port)).collect();
         checks.into_iter().for_each(|id| tree.machine.check_protocol(id));
         (tree.config, tree.members) = (rstp.clone(), config.ports.clone());
-        self.next_ns = 0;
     }
 
     /// Has the row of a port say what its tree has it do, or that of the port that it is a VLAN of.
     pub(super) fn hold(&self, name: &PortName, port: &OpenPort, row: &mut BridgePort) {
         let own = self.trees.get(&row.bridge);
-        let state = own.and_then(|tree| tree.state_of(name, port));
+        let of_other = || {
+            let (of, _) = self.joined.get(&row.bridge)?;
+            self.trees.values().find(|tree| tree.name == *of)?.state_of_joined(name, port)
+        };
+        let state = own.map_or_else(of_other, |tree| tree.state_of(name, port));
         let of_parent = || {
             let parent = port.parent().filter(|_| own.is_none())?;
             self.trees.values().find_map(|tree| tree.state_of_parent(parent))
@@ -147,12 +169,24 @@ fn takes_part(member: &Member, port: &OpenPort) -> bool {
     member.spanning && *kind != PortKind::Bvi && !kind.has_remotes()
 }
 
+/// The same of a port of a bridge that joins the tree of another.
+fn joins(member: &Member, port: &OpenPort) -> bool {
+    takes_part(member, port) && port.parent().is_none()
+}
+
 impl Tree {
     /// What a port may do, if it takes part. Nothing, before anything is known.
     fn state_of(&self, name: &PortName, port: &OpenPort) -> Option<State> {
         let member = self.members.iter().find(|it| it.port == *name)?;
         let known = self.states.get(&port.id).copied();
         takes_part(member, port).then(|| known.unwrap_or(State::Discarding))
+    }
+
+    /// The same of a port of another bridge: what is a VLAN of a port does what that does.
+    fn state_of_joined(&self, name: &PortName, port: &OpenPort) -> Option<State> {
+        let member = self.joined.iter().find(|it| it.port == *name)?;
+        let known = self.states.get(&port.id).copied();
+        joins(member, port).then(|| known.unwrap_or(State::Discarding))
     }
 
     /// The same of the port that something else is a part of.
@@ -170,7 +204,11 @@ impl Tree {
             let port = core.ports.get(&member.port)?;
             takes_part(member, port).then_some((member, port))
         });
-        let found: Vec<(&Member, &OpenPort)> = found.collect();
+        let joined = self.joined.iter().filter_map(|member| {
+            let port = core.ports.get(&member.port)?;
+            joins(member, port).then_some((member, port))
+        });
+        let found: Vec<(&Member, &OpenPort)> = found.chain(joined).collect();
         self.machine.set(self.settings(core, &found));
         let mut numbers: BTreeSet<u16> = found.iter().filter_map(|it| it.0.port_number).collect();
         let mut there = BTreeMap::new();
@@ -353,6 +391,44 @@ mod tests {
         // The same root by the other port, too: one is enough.
         says(&mut router, "p1", 4096, proposes);
         assert_eq!([row(&router, "p1"), row(&router, "p2")].map(|it| it.forward), [true, false]);
+    }
+
+    #[test]
+    fn ports_of_a_vlan_are_part_of_the_tree_that_their_bridge_joins() {
+        let text = format!(
+            "{PORTS}port.p3 = {{ kind = \"memory\" }}\n\
+             bridge.lan = {{ ports = [\"p1\", \"p2\", \"own\"], rstp = true }}\n"
+        );
+        let text = text.replace(
+            "bridge.vlan7 = { ports = [\"v7\"] }",
+            "bridge.vlan7 = { ports = [\"v7\", \"p3\"], tree = \"lan\" }",
+        );
+        let read =
+            |text: &str| parse(&Source::new("router.toml", text.to_owned()), &Host::any()).unwrap();
+        let joined = read(&text);
+        let mut router = started(&joined);
+        let row_of = |router: &Router, name: &str| {
+            let row = row(router, name);
+            (row.spanning, row.forward)
+        };
+        assert_eq!(row_of(&router, "p3"), (Spanning::Discarding, false));
+        assert_eq!(row_of(&router, "v7"), (Spanning::None, false));
+        let tree = router.parts.bridges.show_spanning(&router.core).remove(0);
+        let names: Vec<_> = tree.ports.iter().map(|it| it.port.as_str()).collect();
+        assert_eq!(names, ["p1", "p2", "p3"]);
+        // A better root behind the one port, and the same behind the port with the tag.
+        let proposes = Said { proposal: true, ..Said::by(Role::Designated) };
+        says(&mut router, "p3", 4096, proposes);
+        assert_eq!(row_of(&router, "p3"), (Spanning::Forwarding, true));
+        says(&mut router, "p2", 4096, proposes);
+        let forward = ["p2", "v7", "p3"].map(|name| row_of(&router, name).1);
+        assert_eq!(forward, [true, true, false]);
+        // Without it the port forwards as it did, and the VLAN of the other goes its way still.
+        let alone = read(&text.replace(", tree = \"lan\"", ""));
+        router.apply_all(&Config::diff(&joined, &alone)).unwrap();
+        router.turn();
+        assert_eq!(row_of(&router, "p3"), (Spanning::None, true));
+        assert_eq!(router.parts.bridges.show_spanning(&router.core)[0].ports.len(), 2);
     }
 
     #[test]

@@ -76,6 +76,8 @@ impl Tree {
             designated_port_id: root.port,
             max_age_s: times.max_age,
             forward_delay_s: times.forward_delay,
+            own_max_age_s: machine.settings().max_age_s,
+            own_forward_delay_s: machine.settings().forward_delay_s,
             topology_changes: changes,
             last_change_s: (changes > 0).then(|| since_s(changed_ns)),
             root_changes: machine.root_changes(),
