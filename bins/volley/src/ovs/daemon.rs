@@ -92,6 +92,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("NetFlow", &["targets", "engine_type", "engine_id", "add_id_to_interface", "active_timeout"]),
     ("sFlow", &["targets", "agent", "sampling", "header", "polling"]),
     ("IPFIX", &["targets", "sampling", "obs_domain_id", "cache_active_timeout", "cache_max_flows"]),
+    ("Flow_Sample_Collector_Set", &["id", "bridge", "ipfix"]),
     (
         "Mirror",
         &[

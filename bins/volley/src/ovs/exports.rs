@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  Bridge.netflow, .sflow, .ipfix ─▶ BRIDGE.netflow, .sflow, .ipfix, told of what all its ports receive
+//!  Flow_Sample_Collector_Set.ipfix ─▶ BRIDGE.setN, told of what its flows sample
 //! ```
 
 use std::collections::BTreeMap;
@@ -33,6 +34,29 @@ pub(super) fn exports(
             match words(row) {
                 Ok(words) => drop(made.insert(format!("{name}.{column}"), words)),
                 Err(why) => wrong.push(format!("{name}: {column}: {why}")),
+            }
+        }
+    }
+    (made, wrong)
+}
+
+/// Whom a bridge's flows may sample to, by the sets of collectors that name the bridge, likewise.
+pub(super) fn samples(
+    rows: &Rows,
+    name: &str,
+    bridge: &str,
+) -> (BTreeMap<String, String>, Vec<String>) {
+    let (mut made, mut wrong) = (BTreeMap::new(), Vec::new());
+    for (_, set) in rows.table("Flow_Sample_Collector_Set") {
+        if !set.get("bridge").uuids().any(|uuid| uuid == bridge) {
+            continue;
+        }
+        for (_, row) in rows.named(set, "ipfix", "IPFIX") {
+            let id = number(set, "id", 0, u32::MAX.into()).map(Option::unwrap_or_default);
+            let words = id.and_then(|id| Ok((id, sampled(row, id)?)));
+            match words {
+                Ok((id, words)) => drop(made.insert(format!("{name}.set{id}"), words)),
+                Err(why) => wrong.push(format!("{name}: Flow_Sample_Collector_Set: {why}")),
             }
         }
     }
@@ -73,6 +97,18 @@ fn ipfix(row: &Row) -> Result<String, String> {
     let collectors = collectors(row, Some(IPFIX))?;
     let sample = number(row, "sampling", 1, 1_000_000)?.unwrap_or(400);
     let domain = number(row, "obs_domain_id", 0, u32::MAX.into())?.unwrap_or(0);
+    let cache = cache(row)?;
+    Ok(format!("protocol ipfix {collectors} sample {sample} domain {domain} {cache}"))
+}
+
+/// Of what flows sample: how many, and in which domain, they say.
+fn sampled(row: &Row, set: i64) -> Result<String, String> {
+    let (collectors, cache) = (collectors(row, Some(IPFIX))?, cache(row)?);
+    Ok(format!("protocol ipfix {collectors} set {set} {cache}"))
+}
+
+/// For how long flows are known, and how many.
+fn cache(row: &Row) -> Result<String, String> {
     // 0 is none: they are told as soon as they may be.
     let active = number(row, "cache_active_timeout", 0, 4_200)?.unwrap_or(0).max(1);
     let most = match number(row, "cache_max_flows", 0, u32::MAX.into())? {
@@ -80,10 +116,7 @@ fn ipfix(row: &Row) -> Result<String, String> {
         Some(most) => most.clamp(64, 4_194_304),
     };
     let idle = active.min(15);
-    Ok(format!(
-        "protocol ipfix {collectors} sample {sample} domain {domain} active {active}s \
-         idle {idle}s cache {most}"
-    ))
+    Ok(format!("active {active}s idle {idle}s cache {most}"))
 }
 
 fn number(row: &Row, column: &str, least: i64, most: i64) -> Result<Option<i64>, String> {

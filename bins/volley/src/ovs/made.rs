@@ -23,6 +23,8 @@ pub(super) struct Made {
     pub(super) exports: Objects,
     /// Exporters that bridges name.
     pub(super) exported: Objects,
+    /// Exporters that flows of bridges may sample to.
+    pub(super) sampled: Objects,
     /// Mirrors.
     pub(super) mirrors: Objects,
     /// Ports in bridges, as `BRIDGE PORT`.

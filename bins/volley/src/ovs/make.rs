@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::made::{Made, Objects};
 use super::mirrors::WantedMirror;
 use super::router::{Router, Running};
-use super::wanted::{Wanted, WantedPort};
+use super::wanted::{Wanted, WantedBridge, WantedPort};
 use crate::error::CliError;
 use crate::kept::Kept;
 
@@ -96,6 +96,7 @@ impl<R: Router> Maker<R> {
             made.exports.retain(|name, _| running.exports.contains(name));
             made.mirrors.retain(|name, _| running.mirrors.contains_key(name));
             made.exported.retain(|bridge, _| running.bridges.contains_key(bridge));
+            made.sampled.retain(|bridge, _| running.bridges.contains_key(bridge));
             for (policed, way) in [(&mut made.police_in, "in"), (&mut made.police_out, "out")] {
                 policed.retain(|port, _| {
                     let is_policed = running.policers.contains(&policer_name(port, way));
@@ -160,10 +161,15 @@ impl<R: Router> Maker<R> {
                 })?;
             }
         }
-        for bridge in made.bridges.keys().filter(|name| !wanted.bridges.contains_key(*name)) {
+        // A VLAN's goes before the one whose tree it is part of.
+        let gone = made.bridges.keys().filter(|name| !wanted.bridges.contains_key(*name));
+        for bridge in gone.rev() {
             let command = format!("bridge del {bridge}");
             if self.out(|made| &mut made.bridges, bridge, &[command], outcome)? {
-                self.keep(|made| drop(made.exported.remove(bridge)))?;
+                self.keep(|made| {
+                    made.exported.remove(bridge);
+                    made.sampled.remove(bridge);
+                })?;
             }
         }
         outcome.running = self.running()?;
@@ -227,7 +233,9 @@ impl<R: Router> Maker<R> {
                 continue;
             }
             let verb = if is_there { "set" } else { "add" };
-            let mut commands = vec![format!("bridge {verb} {name} {}", bridge.settings)];
+            let set = format!("bridge {verb} {name} {}", bridge.settings);
+            let says = !is_there || !bridge.settings.is_empty();
+            let mut commands: Vec<String> = says.then_some(set).into_iter().collect();
             if is_there {
                 commands.push(format!("bridge set {name} controllers none"));
                 let listened = made.is_some_and(|words| words.contains("snooping on"));
@@ -237,6 +245,10 @@ impl<R: Router> Maker<R> {
                 let spanned = made.is_some_and(|words| words.contains("rstp on"));
                 if spanned && bridge.rstp.is_empty() {
                     commands.push(format!("bridge set {name} rstp off"));
+                }
+                let joined = |words: &str| words.split(' ').any(|word| word == "tree");
+                if made.is_some_and(|words| joined(words)) && !joined(&bridge.settings) {
+                    commands.push(format!("bridge set {name} tree none"));
                 }
             }
             let set = |it: &String| format!("bridge set {name} controllers {it}");
@@ -271,31 +283,50 @@ impl<R: Router> Maker<R> {
                 outcome.others.insert(why);
             }
         }
-        for (bridge, wanted_bridge) in &wanted.bridges {
-            let made = self.kept.state();
-            let is_made = |name: &&String| made.exports.contains_key(*name);
-            let names: Vec<_> = wanted_bridge.exports.iter().filter(is_made).cloned().collect();
-            let (names, had) = (names.join(" "), made.exported.get(bridge).cloned());
-            let is_so = had.as_ref().map_or(names.is_empty(), |had| *had == names);
-            if is_so || !made.bridges.contains_key(bridge) {
-                continue;
-            }
-            let none = had.map(|_| format!("bridge set {bridge} export none"));
-            let mut commands: Vec<String> = none.into_iter().collect();
-            if names.is_empty() {
-                self.out(|made| &mut made.exported, bridge, &commands, outcome)?;
-                continue;
-            }
-            let each = names.split(' ').map(|name| format!(" export {name}"));
-            commands.push(format!("bridge set {bridge}{}", each.collect::<String>()));
-            if let Err(why) = self.put(|made| &mut made.exported, bridge, &names, &commands)? {
-                outcome.others.insert(why);
+        type Names = fn(&WantedBridge) -> &Vec<String>;
+        let kinds: [(Of, &str, Names); 2] = [
+            (|made| &mut made.exported, "export", |bridge| &bridge.exports),
+            (|made| &mut made.sampled, "samples", |bridge| &bridge.samples),
+        ];
+        for (of, key, names_of) in kinds {
+            for (bridge, wanted_bridge) in &wanted.bridges {
+                self.name_exports((of, key), bridge, names_of(wanted_bridge), outcome)?;
             }
         }
         let gone = self.kept.state().exports.clone();
         for name in gone.keys().filter(|name| !wanted.exports.contains_key(*name)) {
             let command = format!("export del {name}");
             self.out(|made| &mut made.exports, name, &[command], outcome)?;
+        }
+        Ok(())
+    }
+
+    /// Has a bridge name exporters, those of them that are there.
+    fn name_exports(
+        &mut self,
+        (of, key): (Of, &str),
+        bridge: &String,
+        wanted: &[String],
+        outcome: &mut Outcome,
+    ) -> Result<(), Broken> {
+        let mut made = self.kept.state().clone();
+        let is_made = |name: &&String| made.exports.contains_key(*name);
+        let names: Vec<_> = wanted.iter().filter(is_made).cloned().collect();
+        let (names, had) = (names.join(" "), of(&mut made).get(bridge).cloned());
+        let is_so = had.as_ref().map_or(names.is_empty(), |had| *had == names);
+        if is_so || !made.bridges.contains_key(bridge) {
+            return Ok(());
+        }
+        let none = had.map(|_| format!("bridge set {bridge} {key} none"));
+        let mut commands: Vec<String> = none.into_iter().collect();
+        if names.is_empty() {
+            self.out(of, bridge, &commands, outcome)?;
+            return Ok(());
+        }
+        let each = names.split(' ').map(|name| format!(" {key} {name}"));
+        commands.push(format!("bridge set {bridge}{}", each.collect::<String>()));
+        if let Err(why) = self.put(of, bridge, &names, &commands)? {
+            outcome.others.insert(why);
         }
         Ok(())
     }

@@ -20,6 +20,11 @@ pub(super) fn is_enabled(bridge: &Row) -> bool {
     says(bridge, "rstp_enable") || says(bridge, "stp_enable")
 }
 
+/// Whether it is part of one by the old protocol, if it is part of one.
+pub(super) fn is_old(bridge: &Row) -> Option<bool> {
+    is_enabled(bridge).then(|| !says(bridge, "rstp_enable"))
+}
+
 fn says(row: &Row, column: &str) -> bool {
     row.get(column).atoms().first() == Some(&Atom::Bool(true))
 }
@@ -172,7 +177,7 @@ fn port_id(id: u16) -> String {
 }
 
 /// `forwarding` as `Forwarding`.
-fn capital(word: &str) -> String {
+pub(super) fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters
         .next()

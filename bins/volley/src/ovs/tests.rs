@@ -321,6 +321,42 @@ fn collectors_are_told_as_the_bridge_says() {
 }
 
 #[test]
+fn sets_of_collectors_are_told_what_flows_of_their_bridge_sample() {
+    let router = Told::default();
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let mut all = rows(&[plain("veth1"), ("veth2", json!({ "tag": 10 }), json!({}))]);
+    let set = |id: u64, bridge: &str, ipfix: Value| json!({ "new": { "id": id, "bridge": ["uuid", bridge], "ipfix": ipfix } });
+    let ipfix = json!({ "targets": "10.0.0.9:4739", "sampling": 7, "obs_domain_id": 9, "cache_active_timeout": 60 });
+    let none = || json!(["set", []]);
+    let sets = json!({ "a": set(5, BRIDGE, json!(["uuid", "i"])), "b": set(6, "another", json!(["uuid", "i"])),
+        "c": set(7, BRIDGE, none()), "d": set(8, BRIDGE, json!(["uuid", "w"])) });
+    let tables = json!({ "Flow_Sample_Collector_Set": sets,
+        "IPFIX": { "i": { "new": ipfix }, "w": { "new": { "targets": "x" } } } });
+    all.update(&tables).unwrap();
+    let mut make = |all: &Rows| {
+        router.0.borrow_mut().told.clear();
+        let others = maker.make(&asked(all)).unwrap().others;
+        let told = std::mem::take(&mut router.0.borrow_mut().told);
+        let is_of_it = |command: &String| command.contains("set5");
+        (told.into_iter().filter(is_of_it).collect::<Vec<_>>(), others)
+    };
+    // What is sampled, and in which domain, flows say; a VLAN's bridge has none.
+    let (told, others) = make(&all);
+    let add = "export add br0.set5 protocol ipfix collectors 10.0.0.9:4739 set 5 active 60s idle 15s cache 65536";
+    assert_eq!(told, [add, "bridge set br0 samples br0.set5"]);
+    let why = "br0: Flow_Sample_Collector_Set: target `x` is no IP address with a port";
+    assert!(others.contains(why), "{others:?}");
+    assert_eq!(make(&all).0, Vec::<String>::new());
+    all.update(&json!({ "Flow_Sample_Collector_Set": { "a": { "old": {} } } })).unwrap();
+    // The bridge names it no more, and then it goes.
+    let gone = ["bridge set br0 samples none", "export del br0.set5"];
+    router.0.borrow_mut().told.clear();
+    maker.make(&asked(&all)).unwrap();
+    let told = std::mem::take(&mut router.0.borrow_mut().told);
+    assert_eq!(told, gone);
+}
+
+#[test]
 fn what_ports_carry_is_copied_as_the_bridge_says() {
     let router = Told::default();
     let mut maker = Maker::new(router.clone(), Kept::nowhere());

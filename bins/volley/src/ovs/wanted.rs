@@ -12,7 +12,7 @@ use control::config::objects::port::PortName;
 use ovsdb::{Atom, Row, Rows};
 
 use super::bonds;
-use super::exports::exports;
+use super::exports::{exports, samples};
 use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
 use super::rstp;
@@ -40,6 +40,8 @@ pub(super) struct WantedBridge {
     pub(super) controllers: Vec<String>,
     /// Who is told of what its ports receive.
     pub(super) exports: Vec<String>,
+    /// Who is told of what its flows sample.
+    pub(super) samples: Vec<String>,
     /// Its ports, with what `bridge join` says behind their names.
     pub(super) members: BTreeMap<String, String>,
 }
@@ -137,6 +139,10 @@ impl Wanted {
         let (exports, wrong) = exports(rows, name, bridge);
         made.exports = exports.keys().cloned().collect();
         self.exports.extend(exports);
+        self.others.extend(wrong);
+        let (sampled, wrong) = samples(rows, name, uuid);
+        made.samples = sampled.keys().cloned().collect();
+        self.exports.extend(sampled);
         self.others.extend(wrong);
         self.datapaths.insert(uuid.to_owned(), datapath);
 
@@ -338,16 +344,12 @@ impl Wanted {
                         WantedPort { of, add, on: vec![parent.clone()], ..WantedPort::default() };
                     self.ports.insert(member.clone(), port);
                 }
-                if vlan != 0 && tag.is_none() && !made.rstp.is_empty() {
-                    let no_part = "has a tag, and takes no part in the spanning tree";
-                    self.others.insert(format!("{name}: {parent} {no_part}"));
-                }
                 let of_port = tags.get(&parent);
                 let mut words = Vec::new();
                 if let Some(it) = of_port.filter(|_| vlan == 0) {
                     words.push(format!("number {}", it.number));
                 }
-                if let Some(it) = of_port.filter(|it| vlan == 0 && !it.spanning.is_empty()) {
+                if let Some(it) = of_port.filter(|it| tag.is_none() && !it.spanning.is_empty()) {
                     words.push(it.spanning.clone());
                 }
                 if let Some(it) = of_port.filter(|_| !made.snooping.is_empty()) {
@@ -356,11 +358,13 @@ impl Wanted {
                 }
                 members.insert(member, words.join(" "));
             }
+            // Ports with a tag are part of the bridge's own tree.
+            let tree = if made.rstp.is_empty() { String::new() } else { format!(" tree {name}") };
             let bridge_of_vlan = match vlan {
                 0 => WantedBridge { members, ..made.clone() },
                 _ => WantedBridge {
                     of: made.of.clone(),
-                    settings: made.snooping.trim_start().to_owned(),
+                    settings: format!("{}{tree}", made.snooping).trim_start().to_owned(),
                     snooping: made.snooping.clone(),
                     exports: made.exports.clone(),
                     members,

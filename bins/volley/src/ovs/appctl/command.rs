@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Known, bond, coverage, dpctl, dpif, fdb, flows, trace};
+use super::{Known, bond, coverage, dpctl, dpif, fdb, flows, stp, trace};
 use crate::client::Client;
 
 /// What a command has to go by.
@@ -61,6 +61,8 @@ commands! {
     "list-commands" "" 0..=0 list,
     "ofproto/list" "" 0..=0 dpif::bridges,
     "ofproto/trace" "{[dp_name] odp_flow | bridge br_flow} [OPTIONS...] [-generate|packet]" 1..=999 trace::trace,
+    "rstp/show" "[bridge]" 0..=1 stp::rapid,
+    "stp/show" "[bridge]" 0..=1 stp::old,
     "upcall/show" "" 0..=0 flows::upcalls,
     "version" "" 0..=0 version,
 }

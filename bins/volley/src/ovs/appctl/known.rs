@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use ovsdb::Rows;
 
+use super::super::rstp;
 use super::super::wanted::Wanted;
 
 /// So long is looked back.
@@ -15,6 +16,8 @@ const PAST: Duration = Duration::from_secs(3600);
 #[derive(Debug, Default)]
 pub(in crate::ovs) struct Known {
     pub(super) bridges: BTreeMap<String, KnownBridge>,
+    /// Bridges that are part of a spanning tree, and whether the old protocol was asked for.
+    pub(super) trees: BTreeMap<String, bool>,
     /// Counters every so often, the newest last.
     pub(super) samples: VecDeque<(Instant, BTreeMap<String, u64>)>,
     /// Most flows that there were when somebody asked.
@@ -43,10 +46,14 @@ impl Known {
     /// Takes note of a round.
     pub(in crate::ovs) fn learn(&mut self, rows: &Rows, wanted: &Wanted) {
         self.bridges.clear();
+        self.trees.clear();
         for (part, bridge) in &wanted.bridges {
             let Some(row) = rows.get("Bridge", &bridge.of) else { continue };
             let name = row.text("name").unwrap_or_default();
             let vlan = part.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+            if let Some(is_old) = rstp::is_old(row) {
+                self.trees.insert(name.to_owned(), is_old);
+            }
             let known = self.bridges.entry(name.to_owned()).or_default();
             known.parts.insert(part.clone(), vlan.and_then(|it| it.parse().ok()).unwrap_or(0));
             for (_, port) in rows.named(row, "ports", "Port") {

@@ -18,6 +18,7 @@ mod flows;
 mod known;
 mod rpc;
 mod socket;
+mod stp;
 mod trace;
 
 use std::path::PathBuf;
