@@ -60,8 +60,13 @@ impl Known {
         let is_by_force = is_forced && !after.translated.is_empty();
         // Both sides begin at once: the second SYN answers the first, to the daemon it is `new`.
         let has_met = is_syn(frame) && after.answered.iter().any(|it| self.unanswered.contains(it));
+        // So is a SYN of who has answered already.
+        let has_met =
+            has_met || is_syn(frame) && self.answered.iter().any(|it| is_of(&it.1, frame));
+        // To the daemon `force` ends the connection whose answer an error tells of.
+        let is_told = is_forced && is_error(frame);
         let has_moved = after.translated.iter().any(has_moved);
-        begins || is_refused || has_moved || has_ended || is_by_force || has_met
+        begins || is_refused || has_moved || has_ended || is_by_force || has_met || is_told
     }
 }
 
@@ -75,10 +80,32 @@ fn is_syn(frame: &[u8]) -> bool {
     flags(frame).is_some_and(|it| it & (flag::SYN | flag::ACK) == flag::SYN)
 }
 
+/// Whether a segment has the ports of such a direction.
+fn is_of(direction: &Tuple, frame: &[u8]) -> bool {
+    let Some((_, segment)) = upper(frame) else { return false };
+    let ports = [direction.source_port(), direction.destination_port()].map(u16::to_be_bytes);
+    segment.get(..4) == Some(ports.concat().as_slice())
+}
+
+/// Whether it is an error of ICMP.
+fn is_error(frame: &[u8]) -> bool {
+    upper(frame).is_some_and(|(kind, message)| match (kind, message.first()) {
+        (protocol::ICMP4, Some(kind)) => matches!(kind, 3 | 4 | 5 | 11 | 12),
+        (protocol::ICMP6, Some(kind)) => *kind < 128,
+        _ => false,
+    })
+}
+
+/// The protocol, and what is behind the header of IP.
+fn upper(frame: &[u8]) -> Option<(u8, &[u8])> {
+    let (protocol_at, at) = if frame[12..14] == [8, 0] { (23, 34) } else { (20, 54) };
+    Some((*frame.get(protocol_at)?, frame.get(at..)?))
+}
+
 /// Flags of TCP.
 fn flags(frame: &[u8]) -> Option<u8> {
-    let (protocol_at, flags_at) = if frame[12..14] == [8, 0] { (23, 47) } else { (20, 67) };
-    (frame[protocol_at] == protocol::TCP).then(|| frame[flags_at])
+    let (kind, segment) = upper(frame)?;
+    if kind == protocol::TCP { segment.get(13).copied() } else { None }
 }
 
 /// Whether a flow of a case takes connections over.

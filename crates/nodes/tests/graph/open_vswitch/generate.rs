@@ -5,8 +5,8 @@ use super::chance::Chance;
 use super::packets::{self, ADDRESSES, ADDRESSES6, MACS, VLANS};
 use openflow::action::{
     ClearActions, CloneActions, Conjunction, Controller, DecTtl, Exit, GotoTable, Group, MoveField,
-    Note, Output, OutputReg, PopVlan, Program, PushVlan, Resubmit, SetField, SetTransport, SetVlan,
-    Stack, WriteActions, WriteMetadata,
+    Note, Output, OutputReg, PopVlan, Program, PushVlan, Resubmit, Sample, SetField, SetTransport,
+    SetVlan, Stack, WriteActions, WriteMetadata,
 };
 use openflow::message::{Bucket, FlowMod, GroupKind};
 use openflow::{Action, Field, Match, Needs, Sub, Version, port};
@@ -397,9 +397,10 @@ impl Generator {
                     Sub { field: Field::Reg0, offset: 0, bits: self.chance.of(&[16, 32, 3]) };
                 OutputReg { from, max_len: 64 }.into()
             }
-            20 => match self.chance.below(3) {
+            20 => match self.chance.below(4) {
                 0 => Controller { max_len: 64, controller: 0, reason: 1 }.into(),
                 1 => Note { bytes: vec![1, 2, 3, 4, 5, 6] }.into(),
+                2 => self.sample(),
                 _ => Exit.into(),
             },
             _ => {
@@ -414,6 +415,21 @@ impl Generator {
                     .into()
             }
         }
+    }
+
+    /// One that nobody collects, and that may be wrong.
+    fn sample(&mut self) -> Action {
+        use openflow::action::sample::{Direction, Form};
+        let (form, port, direction) = self.chance.of(&[
+            (Form::First, port::NONE, Direction::Unsaid),
+            (Form::Second, 2, Direction::Unsaid),
+            (Form::Second, PORTS + 1, Direction::Unsaid),
+            (Form::Third, port::LOCAL, Direction::Ingress),
+            (Form::Third, port::NONE, Direction::Egress),
+        ]);
+        let probability = self.chance.of(&[0, 1, u16::MAX]);
+        let (set, domain, point) = (self.chance.below(2) as u32, 7, 9);
+        Sample { probability, set, domain, point, port, direction, form }.into()
     }
 
     fn output(&mut self) -> Action {

@@ -101,7 +101,8 @@ impl Ours {
         self.tracking.clone_from(&tracking);
         let (snapshot, rows) = (snapshot.clone(), Arc::clone(rows));
         let mut bridges = self.rig.dataplane.flow_bridges.lock().unwrap();
-        let all = bridges.with(BRIDGE, Some(FlowBridge { snapshot, rows, tracking }));
+        let bridge = FlowBridge { snapshot, rows, tracking, ..FlowBridge::default() };
+        let all = bridges.with(BRIDGE, Some(bridge));
         bridges.set(all);
     }
 
@@ -170,8 +171,19 @@ impl Ours {
         fate.is_beyond |= frame[at..at + 2] == [8, 0] && frame[at + 2] >> 4 != 4;
         let is_atomic = is_ip6 && is_atomic(&frame[at + 2..]);
         fate.is_beyond |= tags > 0 && frame[14] & 0x10 != 0;
+        let mut is_told = false;
         for step in &translate(snapshot, &key).steps {
             match step {
+                // It writes where a later piece has data.
+                Step::Set(
+                    Field::Icmp4Type | Field::Icmp4Code | Field::Icmp6Type | Field::Icmp6Code,
+                    ..,
+                ) => fate.is_beyond |= key.get(Field::IpFrag) & 2 != 0,
+                // To it 255 stands for all bits of the operation.
+                Step::Set(Field::ArpOp, op, _) => fate.is_beyond |= op & 0xff == 0xff,
+                // Behind two tags, of a packet that somebody is told of, it writes four octets too
+                // early.
+                Step::Set(Field::IpTtl, ..) => fate.is_beyond |= is_told && tags > 1,
                 Step::Output(number) => verdict.push(*number),
                 // It writes a checksum where a later piece has none.
                 Step::Set(Field::IpSrc | Field::IpDst, ..) => {
@@ -182,7 +194,8 @@ impl Ours {
                 Step::PushVlan(..) => tags += 1,
                 Step::PopVlan => tags = tags.saturating_sub(1),
                 Step::Tell(told) if matches!(**told, Told::Packet { .. }) => {
-                    verdict.push(port::CONTROLLER)
+                    is_told = true;
+                    verdict.push(port::CONTROLLER);
                 }
                 _ => {}
             }
