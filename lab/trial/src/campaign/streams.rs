@@ -76,7 +76,7 @@ impl<'a> Running<'a> {
     /// and is no matter of the others.
     pub(super) fn streams(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
         let mut standing: Standing<'a> = None;
-        let mut told = run > 0 || self.is_told(name, group, run);
+        let mut told = self.ends_told(name, group, run);
         // What the device has refused, by the links that it was asked over.
         let mut refusals: Vec<(LinkKind, String)> = Vec::new();
         for case in &group.cases {
@@ -123,6 +123,15 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
+    /// The kinds of ends between which a device was told already.
+    fn ends_told(&self, name: &str, group: &Group, run: u32) -> Vec<Endpoint> {
+        let begun = group.cases.iter().filter(|case| {
+            let subject = self.subject(name, case, run);
+            self.earlier.has_begun(&subject)
+        });
+        begun.filter_map(|case| Some(endpoints(name, case).ok()?.endpoint)).collect()
+    }
+
     /// Notes that there is nothing of a case, and why.
     fn fails(&mut self, subject: Subject, refused: bool, reason: String) -> Result<(), Error> {
         self.done += 1;
@@ -136,7 +145,7 @@ impl<'a> Running<'a> {
     fn stream_of(
         &mut self,
         standing: &mut Standing<'a>,
-        told: &mut bool,
+        told: &mut Vec<Endpoint>,
         (name, group): (&str, &Group),
         (addressing, case, run): (Addressing, &Case, u32),
     ) -> Result<(), Error> {
@@ -165,8 +174,8 @@ impl<'a> Running<'a> {
             *standing = Some((addressing, started));
         }
         let Some((_, running)) = standing else { return Ok(()) };
-        if !*told {
-            *told = true;
+        if run == 0 && !told.contains(&addressing.endpoint) {
+            told.push(addressing.endpoint);
             let facts = DeviceFacts { name: name.to_owned(), ..running.facts() };
             self.recorder.write(facts)?;
         }

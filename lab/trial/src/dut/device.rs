@@ -1,6 +1,7 @@
 //! What a device under test can be asked: one job, in words that every switch's adapter translates.
 
 use std::ops::Range;
+use std::path::Path;
 
 use lab_record::{Counters, NodeCost};
 
@@ -39,6 +40,21 @@ pub struct Change {
     pub entries: Range<u64>,
     /// Whether they are to go: then all that were added.
     pub remove: bool,
+}
+
+/// Who gives a Docker engine's containers networks on a device: a plugin of the device's own.
+pub trait NetworkDriver {
+    /// What `docker network create -d` calls it.
+    fn driver(&self) -> &'static str;
+
+    /// Starts the device without ports, and its plugin, which is to listen there.
+    fn serve(&mut self, job: &Job, listen: &Path, place: &mut Place) -> Result<(), Error>;
+
+    /// What `docker network create -o` is told of each network, as `NAME=VALUE`.
+    fn options(&self, job: &Job) -> Vec<String>;
+
+    /// Sets what the job says of the ports that the plugin made for the two containers.
+    fn joined(&mut self, job: &Job, ports: &[String; 2], place: &mut Place) -> Result<(), Error>;
 }
 
 /// A kind of device under test.
@@ -97,6 +113,11 @@ pub trait Device {
     /// Of which kind its links to virtual machines are.
     fn guests_link(&self) -> LinkKind {
         LinkKind::Tap
+    }
+
+    /// Who gives containers networks on it that do the job; none where the lab lays wires.
+    fn network_driver(&mut self, _: &Job) -> Option<&mut dyn NetworkDriver> {
+        None
     }
 
     /// Whether it can be started anew, as a process can.

@@ -7,12 +7,14 @@
 //! ```
 
 use std::fs::File;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use lab_record::axes::Endpoint;
 
 use super::engine::Engine;
+use super::network::Network;
 use super::site::{Plan, Site};
 use crate::Error;
 use crate::place::{Inside, Place, Process, child};
@@ -22,11 +24,12 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 
 pub(super) struct Container;
 
-/// One that runs; it goes with this.
-struct Running {
-    engine: Arc<Engine>,
+/// One that runs; it goes with this, then its network if nobody else is on it, then the engine.
+pub(super) struct Running {
     name: String,
     pid: u32,
+    network: Option<Arc<Network>>,
+    engine: Arc<Engine>,
 }
 
 impl Site for Container {
@@ -39,10 +42,32 @@ impl Site for Container {
     }
 
     fn place(&self, plan: &Plan<'_>) -> Result<Place, Error> {
-        let engine = Engine::shared()?;
+        let none = ["--network", "none"].map(str::to_owned);
+        Running::start(Engine::shared()?, None, &none)?.place(plan.folder, plan.cores)
+    }
+}
+
+impl Running {
+    /// Starts one, on a network as these words have it.
+    pub(super) fn start(
+        engine: Arc<Engine>,
+        network: Option<Arc<Network>>,
+        words: &[String],
+    ) -> Result<Self, Error> {
         let name = format!("end{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        let pid = engine.run(&name)?;
-        Place::within(plan.folder, plan.cores, Box::new(Running { engine, name, pid }))?.quiet()
+        let pid = engine.run(&name, words)?;
+        Ok(Self { name, pid, network, engine })
+    }
+
+    /// What the engine says of its only network by a template of `docker inspect`.
+    pub(super) fn of_network(&self, template: &str) -> Result<String, Error> {
+        let template = format!("{{{{range .NetworkSettings.Networks}}}}{template}{{{{end}}}}");
+        self.engine.says(&["inspect", "-f", &template, &self.name])
+    }
+
+    /// The place that it is.
+    pub(super) fn place(self, folder: &Path, cores: &str) -> Result<Place, Error> {
+        Place::within(folder, cores, Box::new(self))?.quiet()
     }
 }
 
@@ -55,6 +80,13 @@ impl Inside for Running {
         let mut words = self.engine.client();
         words.extend(["exec", "-i", &self.name].map(str::to_owned));
         child(&words, cores, line, out)
+    }
+
+    fn description(&self) -> Option<String> {
+        Some(match &self.network {
+            Some(network) => format!("a container on {network}"),
+            None => "a container with a wire that the lab laid".into(),
+        })
     }
 }
 

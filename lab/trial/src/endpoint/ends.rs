@@ -4,7 +4,8 @@
 //!  first namespace         device's namespace          second namespace
 //!  198.18.0.2  g0 ═══ veth ═══ d0 │ device │ d1 ═══ veth ═══ g1  198.18.1.2      the lab's cores, but for the device
 //! ```
-//! Virtual machines have a card for g0, and d0 is a tap, or a socket of vhost-user.
+//! Virtual machines have a card for g0, and d0 is a tap, or a socket of vhost-user. Containers of a
+//! device that has a plugin for Docker have all of it from that: see [`super::network`].
 //!
 //! What a switch joins is one network, 198.18.0.0/15; what a router joins are two, with the
 //! device's addresses as gateways. Neighbours are told, so that no device need answer for them.
@@ -13,6 +14,7 @@
 //! packet socket, which hands on what a card should have filled in as it is; and the kernel's own
 //! devices would pass 64 KiB as one frame, which no wire carries.
 
+use std::fmt::Display;
 use std::net::IpAddr;
 
 use lab_record::axes::Endpoint;
@@ -56,28 +58,35 @@ impl Addressing {
         lab_address(self.six, side)
     }
 
+    /// The length of the network that an end is in.
+    pub(super) fn length(self) -> u32 {
+        match (self.six, self.routed) {
+            (false, false) => 15,
+            (false, true) => 24,
+            (true, false) => 48,
+            (true, true) => 64,
+        }
+    }
+
     /// Commands that address an end whose device is up.
     fn commands(self, side: usize) -> Vec<String> {
-        let (device, own) = (LAB_DEVICES[side], self.address(side));
-        let (length, nodad) = match (self.six, self.routed) {
-            (false, false) => (15, ""),
-            (false, true) => (24, ""),
-            (true, false) => (48, " nodad"),
-            (true, true) => (64, " nodad"),
-        };
-        let neighbor = |address: IpAddr, mac| {
-            format!("ip neigh replace {address} lladdr {mac} dev {device} nud permanent")
-        };
+        let (device, own, length) = (LAB_DEVICES[side], self.address(side), self.length());
+        let nodad = if self.six { " nodad" } else { "" };
         let mut commands = vec![format!("ip addr add {own}/{length} dev {device}{nodad}")];
         if self.routed {
             let gateway = device_address(self.six, side);
-            commands.push(neighbor(gateway, DEVICE_MACS[side]));
+            commands.push(neighbor(gateway, DEVICE_MACS[side], device));
             commands.push(format!("ip route add default via {gateway}"));
         } else {
-            commands.push(neighbor(self.address(1 - side), LAB_MACS[1 - side]));
+            commands.push(neighbor(self.address(1 - side), LAB_MACS[1 - side], device));
         }
         commands
     }
+}
+
+/// The command that tells an end who has an address.
+pub(super) fn neighbor(address: IpAddr, mac: impl Display, device: &str) -> String {
+    format!("ip neigh replace {address} lladdr {mac} dev {device} nud permanent")
 }
 
 /// A link from each end to the device, between the host's own devices.
@@ -123,11 +132,10 @@ pub(super) fn address_all(ends: &mut [Place; 2], addressing: Addressing) -> Resu
 }
 
 /// Makes the wires slow, as a switch on the way would: what an end sends waits before it.
-pub(super) fn slow(ends: &mut [Place; 2], mbps: u64) -> Result<(), Error> {
+pub(super) fn slow(ends: &mut [Place; 2], devices: [&str; 2], mbps: u64) -> Result<(), Error> {
     // A millisecond of the rate at once, and 50 ms that may wait: a small switch's buffer.
     let (burst, limit) = ((mbps * 125).max(3_100), (mbps * 6_250).max(16_000));
-    for (side, end) in ends.iter_mut().enumerate() {
-        let device = LAB_DEVICES[side];
+    for (end, device) in ends.iter_mut().zip(devices) {
         end.run(&format!(
             "tc qdisc add dev {device} root tbf rate {mbps}mbit burst {burst} limit {limit}"
         ))?;
@@ -151,8 +159,13 @@ pub(super) fn join(ends: &mut [Place; 2], six: bool) -> Result<(), Error> {
 }
 
 fn address(end: &mut Place, side: usize, addressing: Addressing) -> Result<(), Error> {
-    let device = LAB_DEVICES[side];
-    let without_six = u8::from(!addressing.six);
+    settle(end, LAB_DEVICES[side], addressing.six)?;
+    addressing.commands(side).iter().try_for_each(|command| end.run(command).map(drop))
+}
+
+/// Makes an end's device ready for its addresses, if it has none yet.
+pub(super) fn settle(end: &mut Place, device: &str, six: bool) -> Result<(), Error> {
+    let without_six = u8::from(!six);
     end.run(&format!("echo {without_six} > /proc/sys/net/ipv6/conf/{device}/disable_ipv6"))?;
     if !has_program("ethtool") {
         let line = format!("ethtool -K {device} tx off");
@@ -161,9 +174,6 @@ fn address(end: &mut Place, side: usize, addressing: Addressing) -> Result<(), E
     }
     end.run(&format!("ethtool -K {device} tx off gso off tso off gro off"))?;
     end.run(&format!("ip link set {device} up"))?;
-    for command in addressing.commands(side) {
-        end.run(&command)?;
-    }
     // Else what a device sends would be received on the device's core.
     if end.has_own_kernel() { Ok(()) } else { link::steer(end, &[device]) }
 }

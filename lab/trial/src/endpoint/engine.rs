@@ -5,12 +5,14 @@
 //! lab ── setpriv, unshare: a PID and a mount namespace ── dockerd ── containerd ── shims ── containers
 //!    └─ dies, however ──▶ the first process of that namespace is killed ──▶ the kernel kills the rest
 //! ```
-//! Data, sockets and images are in a folder of its own. It makes no network: `--bridge=none`,
-//! `--iptables=false`, containers `--network none`; the lab lays wires into them as `ovs-docker`
-//! does.
+//! Data, sockets, plugins and images are in a folder of its own. It makes no network by itself:
+//! `--bridge=none`, `--iptables=false`. Either its containers have `--network none`, and the lab
+//! lays wires into them as `ovs-docker` does; or it is in the network namespace of a device whose
+//! plugin makes networks.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -23,13 +25,17 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const IMAGE: &str = "volley-end";
 /// Folders of the host that containers see, where they are no links into another.
 const SEEN: [&str; 5] = ["usr", "bin", "sbin", "lib", "lib64"];
-/// Control groups of ours begin so; the lab's process follows.
+/// Control groups of ours begin so; the lab's process follows, and which of its engines it is.
 const GROUP: &str = "volley-lab-";
 
 /// Its folder, among others' temporary files, begins so; likewise.
 const FOLDER: &str = "volley-engine-";
+/// Where in it sockets of plugins are.
+const PLUGINS: &str = "plugins";
 
-/// The one that runs, as long as somebody holds it.
+/// No two engines of a lab are called the same.
+static NEXT: AtomicU32 = AtomicU32::new(0);
+/// The one in the lab's own network namespace that runs, as long as somebody holds it.
 static RUNNING: Mutex<Weak<Engine>> = Mutex::new(Weak::new());
 
 /// See the module.
@@ -53,29 +59,33 @@ impl Engine {
         if let Some(engine) = running.upgrade() {
             return Ok(engine);
         }
-        let engine = Arc::new(Self::start()?);
+        let engine = Arc::new(Self::start(None)?);
         *running = Arc::downgrade(&engine);
         Ok(engine)
     }
 
-    fn start() -> Result<Self, Error> {
-        let own = std::process::id();
+    /// One in a network namespace, whose devices it gives to containers.
+    pub(super) fn within(namespace: &str) -> Result<Arc<Self>, Error> {
+        Self::start(Some(namespace)).map(Arc::new)
+    }
+
+    /// Where it looks for the plugin of a driver.
+    pub(super) fn plugin(&self, driver: &str) -> PathBuf {
+        self.folder.join(PLUGINS).join(format!("{driver}.sock"))
+    }
+
+    fn start(namespace: Option<&str>) -> Result<Self, Error> {
+        let own = format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(format!("{FOLDER}{own}"));
         // Of labs that were killed: their processes are gone, their files are not.
         forget_folders();
         forget_groups(is_gone);
-        std::fs::create_dir_all(&folder).map_err(Error::file(&folder))?;
+        let plugins = folder.join(PLUGINS);
+        std::fs::create_dir_all(&plugins).map_err(Error::file(&plugins))?;
         let group = format!("{GROUP}{own}");
-        let at = folder.display();
-        let line = format!(
-            "mkdir -p /run/docker && mount -t tmpfs tmpfs /run/docker && \
-             exec dockerd --data-root {at}/data --exec-root {at}/exec --pidfile {at}/pid \
-             -H unix://{at}/docker.sock --iptables=false --ip6tables=false --bridge=none \
-             --ip-forward=false --userland-proxy=false --cgroup-parent {group} >{at}/log 2>&1"
-        );
         let process = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork"])
-            .args(["--kill-child", "--mount-proc", "sh", "-c", &line])
+            .args(["--pdeathsig", "KILL"])
+            .args(words(namespace, &folder, &group))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -142,16 +152,16 @@ impl Engine {
         })
     }
 
-    /// Runs a container that does nothing, with no network. The process that it is, as the lab sees
-    /// it.
-    pub(super) fn run(&self, name: &str) -> Result<u32, Error> {
+    /// Runs a container that does nothing, on a network as these words have it. The process that it
+    /// is, as the lab sees it.
+    pub(super) fn run(&self, name: &str, network: &[String]) -> Result<u32, Error> {
         let mark = format!("VOLLEY_END={name}-{}", std::process::id());
         let own = super::own_folder();
         // Who may not administer the network may not choose a congestion control that the kernel
         // keeps for those who may.
-        let words = ["run", "-d", "--network", "none", "--cap-add", "NET_ADMIN", "--name", name];
-        let mut words: Vec<String> =
-            words.into_iter().chain(["-e", &mark]).map(str::to_owned).collect();
+        let words = ["run", "-d", "--cap-add", "NET_ADMIN", "--name", name, "-e", &mark];
+        let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+        words.extend_from_slice(network);
         let folders = SEEN.iter().map(|name| format!("/{name}"));
         let folders = folders.filter(|it| Path::new(it).is_dir() && !Path::new(it).is_symlink());
         for folder in folders.chain([own]) {
@@ -178,6 +188,24 @@ impl Drop for Engine {
     }
 }
 
+/// The engine's command: in a network namespace, if any, and in namespaces of its own, where it
+/// finds plugins in its folder.
+fn words(namespace: Option<&str>, folder: &Path, group: &str) -> Vec<String> {
+    let at = folder.display();
+    let line = format!(
+        "mkdir -p /run/docker && mount -t tmpfs tmpfs /run/docker && \
+         mkdir /run/docker/plugins && mount --bind {at}/{PLUGINS} /run/docker/plugins && \
+         exec dockerd --data-root {at}/data --exec-root {at}/exec --pidfile {at}/pid \
+         -H unix://{at}/docker.sock --iptables=false --ip6tables=false --bridge=none \
+         --ip-forward=false --userland-proxy=false --cgroup-parent {group} >{at}/log 2>&1"
+    );
+    // Not by `ip netns exec`, which mounts a /sys without control groups.
+    let enter = namespace.map(|it| ["nsenter".to_owned(), format!("--net={it}"), "--".to_owned()]);
+    let apart = "unshare --mount --pid --fork --kill-child --mount-proc sh -c";
+    let apart = apart.split(' ').map(str::to_owned);
+    enter.into_iter().flatten().chain(apart).chain([line]).collect()
+}
+
 /// The process of a container that is the first in it, by what its environment has.
 fn first_process(mark: &str) -> Option<u32> {
     let has = |pid: &u32| {
@@ -199,8 +227,9 @@ fn is_first(status: &str) -> bool {
     })
 }
 
-/// Whether there is no process of this number.
-fn is_gone(pid: &str) -> bool {
+/// Whether the lab is gone that called one of its engines so.
+fn is_gone(engine: &str) -> bool {
+    let pid = engine.split('-').next().unwrap_or_default();
     !Path::new("/proc").join(pid).exists()
 }
 
@@ -250,6 +279,23 @@ mod tests {
         let status = |numbers: &str| format!("Name:\tsleep\nNSpid:\t{numbers}\nThreads:\t1\n");
         assert!(is_first(&status("812\t97\t1")));
         assert!(!is_first(&status("1")) && !is_first(&status("812\t97\t12")) && !is_first(""));
+    }
+
+    #[test]
+    fn an_engine_is_where_it_is_wanted_and_finds_plugins_in_its_folder() {
+        let of = |namespace| words(namespace, Path::new("/tmp/e"), "volley-lab-7-0");
+        let alone = of(None);
+        assert_eq!(alone[..2], ["unshare", "--mount"]);
+        assert!(alone.last().unwrap().contains("mount --bind /tmp/e/plugins /run/docker/plugins"));
+        let inside = of(Some("/proc/9/ns/net"));
+        assert_eq!(inside[..3], ["nsenter", "--net=/proc/9/ns/net", "--"]);
+        assert_eq!(inside[3..], alone);
+    }
+
+    #[test]
+    fn engines_of_labs_that_run_are_theirs() {
+        assert!(!is_gone(&format!("{}-3", std::process::id())));
+        assert!(is_gone("4194305-0"));
     }
 
     #[test]

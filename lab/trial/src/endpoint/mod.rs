@@ -7,6 +7,7 @@
 //!
 //!  first answer ▶ round trips with nothing else ▶ streams, with round trips at a steady pace beside them, again …
 //! ```
+//! Containers of a device with a plugin for Docker are on networks of that, and have all from it.
 //! The ports of the lab have no part in this. What the ends can do with nothing in between is
 //! measured first.
 
@@ -16,6 +17,7 @@ mod engine;
 pub mod iperf;
 pub mod methods;
 mod namespace;
+mod network;
 pub mod round_trip;
 mod site;
 pub mod transaction;
@@ -33,7 +35,7 @@ use site::{Plan, Site, Wire};
 
 use crate::dut::device::{Device, Job};
 use crate::host::clock::{self, HostClock};
-use crate::link::{DEVICE_DEVICES, DeviceEnd, LinkKind};
+use crate::link::{DEVICE_DEVICES, DeviceEnd, LAB_DEVICES, LinkKind};
 use crate::place::{Place, has_program};
 use crate::trial::rig::{Bench, Wish};
 use crate::watch::probe::allowed_cores;
@@ -118,7 +120,11 @@ impl<'a> StreamRig<'a> {
         let mut place = Place::new(&bench.folder, &cores)?;
         let job = wish.job(link, device_ends(link, &place));
         let slowed = clock::for_job(&*device, &job, &cores)?;
-        let mut ends = if matches!(link, LinkKind::Tap | LinkKind::Vhost) {
+        let plugged =
+            addressing.endpoint == Endpoint::Container && device.network_driver(&job).is_some();
+        let mut ends = if plugged {
+            Ends::on_networks(bench, addressing, (&mut *device, &job), &mut place)?
+        } else if matches!(link, LinkKind::Tap | LinkKind::Vhost) {
             // Virtual machines begin with their wires; those behind vhost-user boot when the device
             // runs.
             ends::hang(&mut place, &job.ends, job.mtu)?;
@@ -355,6 +361,24 @@ impl Ends {
         Ok(Self { places: [end(0, first)?, end(1, second)?], addressing })
     }
 
+    /// Containers on networks of a device that has a plugin for their engine, and that device.
+    fn on_networks(
+        bench: &Bench<'_>,
+        addressing: Addressing,
+        (device, job): (&mut dyn Device, &Job),
+        place: &mut Place,
+    ) -> Result<Self, Error> {
+        let Some(driver) = device.network_driver(job) else {
+            return Err(device.refuse(job, "it has no plugin for Docker"));
+        };
+        let (folders, own) = ([0, 1].map(|side| end_folder(bench, side)), allowed_cores());
+        let mut places = network::start((driver, job), place, (folders, &own), addressing)?;
+        if let Some(mbps) = job.function.wire_mbps {
+            ends::slow(&mut places, [network::DEVICE; 2], mbps)?;
+        }
+        Ok(Self { places, addressing })
+    }
+
     /// How long to wait for what takes so long between ends that nothing slows.
     fn patience(&self, usual: Duration) -> Duration {
         self.places.iter().map(|place| place.patience(usual)).max().unwrap_or(usual)
@@ -363,7 +387,7 @@ impl Ends {
     /// Gives them their addresses, and wires as slow as is asked for.
     fn address(&mut self, wire_mbps: Option<u64>) -> Result<(), Error> {
         ends::address_all(&mut self.places, self.addressing)?;
-        wire_mbps.map_or(Ok(()), |mbps| ends::slow(&mut self.places, mbps))
+        wire_mbps.map_or(Ok(()), |mbps| ends::slow(&mut self.places, LAB_DEVICES, mbps))
     }
 
     /// Starts who listens: a responder at each end, the server of the streams at the second.

@@ -22,6 +22,8 @@ use crate::load::frames;
 use crate::load::shape::{DENIED_PORT, INSTANCE, VLAN, VNI};
 use crate::scenario::FunctionKind;
 
+/// The bridge's name.
+pub(super) const BRIDGE: &str = "lan";
 /// Names of the ports, by side.
 pub(super) const PORTS: [&str; 2] = ["left", "right"];
 /// The tunnel's name.
@@ -33,7 +35,7 @@ pub(super) const WHOLE_PEERS: &str = "peer_offloads = false\n";
 /// The longest that it remembers a station.
 const MAX_AGEING_S: u64 = 2 * 3600;
 /// A port's MTU unless it says otherwise.
-const USUAL_MTU: u16 = 1_500;
+pub(super) const USUAL_MTU: u16 = 1_500;
 /// What a frame has beside what the MTU counts.
 const HEADER_AND_CHECKSUM_BYTES: u16 = 18;
 
@@ -53,7 +55,7 @@ pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
                 let _ = writeln!(text, "[[route]]\nprefix = \"{prefix}\"\nvia = \"{via}\"");
             }
         }
-        FunctionKind::Bridge => bridge(&mut text, job),
+        FunctionKind::Bridge => bridge(&mut text, job, &PORTS),
         FunctionKind::VlanTagging => vlan(&mut text),
         FunctionKind::VxlanEncap => vxlan(&mut text, job),
         FunctionKind::Gre => gre(&mut text, job),
@@ -64,6 +66,17 @@ pub(super) fn configuration(job: &Job, cores: &str) -> Option<String> {
         FunctionKind::Lisp => lisp(&mut text, job),
     }
     Some(text)
+}
+
+/// The same of a router whose ports are made while it runs, where its networks are bridges or are
+/// routed between.
+pub(super) fn without_ports(job: &Job, cores: &str) -> String {
+    let mut text = settings::workers(job, cores);
+    memory(&mut text, job);
+    if job.function.kind == FunctionKind::Bridge {
+        bridge(&mut text, job, &[]);
+    }
+    text
 }
 
 /// Room for what is larger than usual: tables, and frames. What cards reach for is on huge pages,
@@ -148,8 +161,8 @@ fn neighbor(text: &mut String, six: bool, side: usize) {
         writeln!(text, "[[neighbor]]\naddress = \"{address}\"\nport = \"{name}\"\nmac = \"{mac}\"");
 }
 
-fn bridge(text: &mut String, job: &Job) {
-    *text += "[bridge.lan]\nports = [\"left\", \"right\"]\n";
+fn bridge(text: &mut String, job: &Job, ports: &[&str]) {
+    let _ = writeln!(text, "[bridge.{BRIDGE}]\nports = {ports:?}");
     let switches = [
         ("learn", job.function.learning),
         ("flood_unknown", job.function.unknown_unicast_flood),
@@ -277,6 +290,18 @@ mod tests {
         assert!(text(Some(true), Some(false)).contains("learn = false\nageing = \"300s\"\n"));
         assert!(text(Some(false), Some(false)).contains("learn = false\nageing = \"7200s\"\n"));
         assert!(!text(None, None).contains("ageing"));
+    }
+
+    #[test]
+    fn a_router_whose_ports_come_later_has_all_but_them() {
+        let plain = job(FunctionKind::Bridge, 1);
+        let function = Function { learning: Some(false), ..plain.function.clone() };
+        let text = without_ports(&Job { function, mtu: 9_000, ..plain }, "2-3");
+        let expected = "[workers]\ncores = [2]\nidle = \"poll\"\n[memory]\nframe_bytes = 9216\n\
+                        [bridge.lan]\nports = []\nlearn = false\n";
+        assert_eq!(text, expected);
+        let routed = without_ports(&job(FunctionKind::Ip4, 1), "2");
+        assert_eq!(routed, "[workers]\ncores = [2]\nidle = \"poll\"\n");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod api;
 mod configuration;
+mod networks;
 mod settings;
 pub(super) mod table;
 mod told;
@@ -16,7 +17,7 @@ use settings::{MOST_PACKETS, SETTABLE};
 
 use crate::Error;
 use crate::dut::adapter::Adapter;
-use crate::dut::device::{Change, Device, Job};
+use crate::dut::device::{Change, Device, Job, NetworkDriver};
 use crate::dut::{bridge, dhcrelay};
 use crate::link::{LAB_MACS, LinkKind};
 use crate::load::frames::{self, Route};
@@ -49,6 +50,39 @@ impl Volley {
             std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("volleyd")));
         let program = beside.filter(|path| path.exists()).map(|path| path.display().to_string());
         Self { program: program.unwrap_or_else(|| "volleyd".into()) }
+    }
+
+    /// What it can be set to by no means.
+    fn refuse_what_cannot_be(&self, job: &Job) -> Result<(), Error> {
+        let packets = job.settings.get::<VectorPackets>();
+        if packets.is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets)) {
+            return Err(self.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
+        }
+        if job.function.ageing == Some(false) && job.function.learning != Some(false) {
+            let reason = "it forgets what it learned after two hours at the latest";
+            return Err(self.refuse(job, reason));
+        }
+        Ok(())
+    }
+
+    /// Starts the daemon with a configuration. Where it answers.
+    fn run(&self, text: &str, place: &mut Place) -> Result<PathBuf, Error> {
+        let file = place.write("volley.toml", text)?;
+        let socket = socket(place);
+        let line =
+            format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
+        place.spawn("volleyd", &line)?;
+        place.wait_for_start("volleyd answers", |_| get(&socket, "/v1/version").is_ok())?;
+        Ok(socket)
+    }
+
+    /// Holds its bridge to the switches that the job gives.
+    fn confirm_switches(&self, job: &Job, place: &mut Place) -> Result<(), Error> {
+        if job.function.switches().next().is_none() {
+            return Ok(());
+        }
+        let says = told::switches(&get(&socket(place), "/v1/bridges")?)?;
+        bridge::confirm(self, job, place, &says)
     }
 
     /// Starts a DHCP relay on the ports' twins in the kernel, once they have their addresses.
@@ -107,6 +141,10 @@ impl Device for Volley {
         LinkKind::Vhost
     }
 
+    fn network_driver(&mut self, job: &Job) -> Option<&mut dyn NetworkDriver> {
+        networks::does(job).then_some(self as _)
+    }
+
     fn rests(&self) -> bool {
         true
     }
@@ -116,13 +154,7 @@ impl Device for Volley {
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
-        if job
-            .settings
-            .get::<VectorPackets>()
-            .is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets))
-        {
-            return Err(self.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
-        }
+        self.refuse_what_cannot_be(job)?;
         if job.link == LinkKind::Pcap {
             let late = match job.function.kind {
                 FunctionKind::Ip6 => "it tries its IPv6 addresses for a second before it uses them",
@@ -133,30 +165,18 @@ impl Device for Volley {
                 return Err(self.refuse(job, &format!("{late}; the file is read by then")));
             }
         }
-        if job.function.ageing == Some(false) && job.function.learning != Some(false) {
-            let reason = "it forgets what it learned after two hours at the latest";
-            return Err(self.refuse(job, reason));
-        }
         let mut text = configuration(job, place.cores())
             .ok_or_else(|| self.refuse(job, "its adapter cannot say this yet"))?;
         if text.contains(WHOLE_PEERS) && !self.knows(WHOLE_PEERS, place) {
             text = text.replace(WHOLE_PEERS, "");
         }
-        let file = place.write("volley.toml", &(text + &settings::bottleneck(job)))?;
-        let socket = socket(place);
-        let line =
-            format!("{} --config {} --socket {}", self.program, file.display(), socket.display());
-        place.spawn("volleyd", &line)?;
-        place.wait_for_start("volleyd answers", |_| get(&socket, "/v1/version").is_ok())?;
+        let socket = self.run(&(text + &settings::bottleneck(job)), place)?;
         if let Some(command) = table::fill(job) {
             let socket = socket.display();
             place.run(&format!("{} --socket {socket} {command}", self.command_line().display()))?;
         }
         table::counted(job, &get(&socket, "/v1/memory")?)?;
-        if job.function.switches().next().is_some() {
-            let says = told::switches(&get(&socket, "/v1/bridges")?)?;
-            bridge::confirm(self, job, place, &says)?;
-        }
+        self.confirm_switches(job, place)?;
         if job.function.kind == FunctionKind::Dhcp4 {
             return self.relay(job, place);
         }
