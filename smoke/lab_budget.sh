@@ -46,5 +46,15 @@ kill -INT $!
 ends 130 wait $!
 of '[.[] | .answer // empty | .subject.run] | . == (. | unique)'
 of '[.[] | .campaign // empty] | length == 1'
+
+# A search that has no time for a bound: what packets took, and what they cost, is there all the same, at shares of what came through.
+sed -e 's/"max-rate"/"mlr"\nlatency_at_percent = [20, 60]\ntelemetry = true\nduration_sum_s = 30/; /"gre"/d' "$work/smoke.toml" | awk '!/function/ || !seen++' >"$work/brief.toml"
+raw=$work/brief/raw.jsonl
+"$bin/volley-lab" run "$work/brief.toml" --devices linux-bridge --out "$work/brief" --budget 1s >"$work/told.txt" 2>"$work/progress.txt" || true
+of '[.[] | .trial // empty | select(.purpose == "latency")] | map(.subject.axes.load_percent) == ["20", "60"] and
+    all(.latency.sum_ns > 0 and ([.verdicts[] | select(.verdict == "no_bound" and .through_pps > 1000)] | length == 1))'
+of '[.[] | .telemetry // empty] | length == 1 and all(.load_pps > 500)'
+has 'shares of .* the most that came through it' "$work/brief/report.html" || { echo "the report does not say what loads are shares of"; exit 1; }
+raw=$work/out/raw.jsonl
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name: $before starts in 12 s, then $(starts)"

@@ -46,6 +46,11 @@ pub enum Verdict {
         /// The load as a share of the ceiling.
         share: f64,
     },
+    /// No load was found that the device carries: the trial's is a share of what came through.
+    NoBound {
+        /// The most that came through it in any trial, each way.
+        through_pps: f64,
+    },
     /// The ends of a stream were virtual machines whose processors are software.
     EmulatedEnds,
     /// The device was a virtual machine whose processors are software.

@@ -68,6 +68,10 @@ pub fn verdict(verdict: &Verdict) -> String {
         Verdict::GeneratorBound { share } => {
             format!("generator-bound: {:.0} % of the generator's ceiling", 100.0 * share)
         }
+        Verdict::NoBound { through_pps } => format!(
+            "no rate was found that it carries: loads are shares of {}, the most that came through it",
+            rate(*through_pps)
+        ),
         Verdict::EmulatedEnds => lab_record::EMULATED_ENDS.into(),
         Verdict::EmulatedDevice => lab_record::EMULATED_DEVICE.into(),
         Verdict::OrderUnknown { queues, reordered } => format!(

@@ -23,6 +23,7 @@ pub(super) fn body(page: &Page<'_>) -> String {
             }
         }
         let (mut open, mut open_trials) = (0, 0);
+        let mut unbound: BTreeSet<(&str, String)> = BTreeSet::new();
         let mut spoiled: BTreeMap<&str, usize> = BTreeMap::new();
         for trial in &results.trials {
             for verdict in &trial.verdicts {
@@ -38,6 +39,9 @@ pub(super) fn body(page: &Page<'_>) -> String {
                     Verdict::OrderUnknown { .. } => count("the order of packets is not known"),
                     Verdict::Drift { .. } => count("it drifts"),
                     Verdict::Bimodal { .. } => count("there are two modes"),
+                    Verdict::NoBound { .. } => {
+                        unbound.insert((&*trial.subject.device, words::verdict(verdict)));
+                    }
                     // Of searches: their rates tell them, above; of streams, below.
                     Verdict::EmulatedEnds
                     | Verdict::EmulatedDevice
@@ -48,6 +52,8 @@ pub(super) fn body(page: &Page<'_>) -> String {
                 }
             }
         }
+        let told = unbound.iter().map(|(device, words)| format!("{device}: {words}"));
+        lines.extend(told);
         if open_trials > 0 {
             lines.push(format!("{open_trials} trials do not add up, by {open} packets at most"));
         }

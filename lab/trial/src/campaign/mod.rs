@@ -11,9 +11,11 @@ mod budget;
 mod ceilings;
 mod earlier;
 mod files;
+mod shares;
 mod streams;
 pub mod versus;
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -22,15 +24,16 @@ use budget::Known;
 pub(crate) use ceilings::Ceilings;
 use ceilings::mean_bytes;
 use earlier::Earlier;
-use lab_record::axes::{Axis, Entries, Flows, FrameBytes, LoadPercent, Workers};
+use lab_record::axes::{Entries, Flows, FrameBytes, LoadPercent, Workers};
 use lab_record::{
     AnswerRecord, CeilingRecord, DeviceFacts, Directions, DoneRecord, FailureRecord,
-    QuantityRecord, Recorder, Results, Subject, Trial,
+    QuantityRecord, Recorder, Results, Subject,
 };
 use lab_search::search::ref_ndr::Ends;
 use lab_search::search::{Manner, Quantity, Resumed, Terms};
 use lab_search::stats::verdict;
 use lab_traffic::arrivals::Imix;
+use shares::Of;
 
 use crate::dut::settings::Settings;
 use crate::link::LinkKind;
@@ -40,13 +43,8 @@ use crate::trial::rig::{Bench, Measured, Rig, Wish};
 use crate::trial::stand::RigStand;
 use crate::trial::{cost, self_test};
 use crate::watch::memory::MemoryWatch;
-use crate::watch::{modelled, probe, telemetry};
+use crate::watch::{modelled, probe};
 use crate::{Error, dut};
-
-/// Share of what a device carries at which it is watched.
-const WATCHED_SHARE: f64 = 0.5;
-/// Trials at each load of `latency_at_percent`: this many times as long as a search's.
-const LATENCY_TRIALS: f64 = 2.0;
 
 /// What is to be measured.
 pub struct Campaign<'a> {
@@ -469,8 +467,10 @@ impl Running<'_> {
         let measure = &scenario.measure;
         let purpose = measure.search.purpose();
         let load_share = self.load_share(&subject);
+        let most_pps = Cell::new(0.0_f64);
         let mut write = |measured: Measured, began: Instant| {
             let (at_s, outcome) = ((began - self.began).as_secs_f64(), measured.outcome);
+            most_pps.set(most_pps.get().max(shares::came_through(&outcome)));
             let mut record =
                 measured.record(subject.clone(), self.trials, &purpose, at_s, Some(whole_pps));
             // Latencies under a load that is searched for are of no load in particular.
@@ -490,7 +490,14 @@ impl Running<'_> {
         let terms = Terms { load_share, reference, ..terms };
         let earlier = self.earlier.trials(&subject, &purpose);
         let mut resumed = Resumed { stand: &mut stand, earlier };
-        let found = measure.search.carry_out(&terms, &mut resumed)?;
+        let found = match measure.search.carry_out(&terms, &mut resumed) {
+            Err(error @ (Error::TimeUp { .. } | Error::NoLowerBound { .. })) => {
+                let of = (most_pps.get(), ceiling_pps);
+                self.without_bounds(rig, load, &subject, of)?;
+                return Err(error);
+            }
+            found => found?,
+        };
         if let Some(record) = memory.end(&rig.place, subject.clone()) {
             self.recorder.write(record)?;
         }
@@ -513,30 +520,13 @@ impl Running<'_> {
             let found = cost::measure(rig, load, both)?;
             found.map_or(Ok(()), |it| self.recorder.write(it.record(subject.clone())))?;
         }
-        for percent in &measure.latency_at_percent {
-            let load_pps = carried_pps * *percent as f64 / 100.0;
-            if !(1.0..f64::INFINITY).contains(&load_pps) {
-                continue;
+        match finds_rates {
+            true if carried_pps < 1.0 => {
+                self.without_bounds(rig, load, &subject, (most_pps.get(), ceiling_pps))
             }
-            let mut subject = subject.clone();
-            subject.axes.insert(LoadPercent::NAME.into(), percent.to_string());
-            if self.earlier.has_latency(&subject) {
-                continue;
-            }
-            let at_s = self.began.elapsed().as_secs_f64();
-            let long = Trial::new(load_pps, measure.trial_s * LATENCY_TRIALS);
-            let measured = rig.measure(load, Trial { timed: true, ..long }, both)?;
-            let record = measured.record(subject, self.trials, "latency", at_s, Some(whole_pps));
-            self.trials += 1;
-            self.recorder.write(record)?;
+            true => self.at_shares(rig, load, &subject, Of::Carried(carried_pps), whole_pps),
+            false => Ok(()),
         }
-        let watched_pps = carried_pps * WATCHED_SHARE;
-        let wanted = measure.telemetry && subject.run == 0 && !self.earlier.has_telemetry(&subject);
-        if wanted && (1.0..f64::INFINITY).contains(&watched_pps) {
-            let seen = telemetry::watch(rig, load, subject, watched_pps, both)?;
-            self.recorder.write(seen)?;
-        }
-        Ok(())
     }
 
     fn quantities(&mut self, subject: &Subject, found: Vec<Quantity>) -> Result<(), Error> {
