@@ -3,13 +3,14 @@
 //! ```text
 //! rate        answers of searches            percentile, mean, loss   timed trials, a value each restart
 //! cost        what a packet costs the device, by its own count
-//! node share  cycles of some nodes / of all  event                    the processor's counters, where it shows them
+//! node share  cycles of some nodes / of all  event, IPC               the processor's counters, where it shows them
+//!                                            modelled                 instructions by valgrind, where it does not
 //! ```
 
 use std::collections::BTreeMap;
 
 use lab_record::axes::{Axis, LoadPercent};
-use lab_record::{Histogram, Interval, Results, TrialRecord};
+use lab_record::{FailureRecord, Histogram, Interval, ModelledCost, Results, TrialRecord};
 use lab_report::summary::interval_of_bounds;
 use lab_search::stats::summary::mean;
 
@@ -50,9 +51,13 @@ pub fn points(
             None => Vec::new(),
             Some(results) => match curve.what {
                 What::Rate => rates(runs, id, pick, axis, device),
-                What::Cost => costs(runs, id, pick, axis, device),
+                What::Cost => match costs(runs, id, pick, axis, device) {
+                    none if none.is_empty() => watched_costs(results, pick, axis, device),
+                    found => found,
+                },
                 What::NodeShare => node_shares(results, curve, pick, axis, device),
-                What::Event => events(results, curve, pick, axis, device),
+                What::Event | What::Ipc => events(results, curve, pick, axis, device),
+                What::Modelled => modelled(results, pick, axis, device),
                 What::Percentile | What::Mean | What::Loss => {
                     timed(results, curve, pick, axis, device)
                 }
@@ -121,7 +126,8 @@ pub fn mean_of(restarts: &[Histogram]) -> Point {
 /// Why a run has no point of a curve.
 fn lacks(run: &Measured, curve: &Curve, pick: &Pick, device: &str) -> String {
     let told = reason(run, pick, device);
-    let telemetry = matches!(curve.what, What::NodeShare | What::Event);
+    let telemetry =
+        matches!(curve.what, What::NodeShare | What::Event | What::Ipc | What::Modelled);
     let watched = |table: &toml::Table| {
         table.get("measure").and_then(|it| it.get("telemetry")?.as_bool()) == Some(true)
     };
@@ -133,9 +139,24 @@ fn lacks(run: &Measured, curve: &Curve, pick: &Pick, device: &str) -> String {
     match (seen.next(), curve.what) {
         (None, _) if !told.ends_with("measured none") => told,
         (None, _) => "nobody watched the device in this run".into(),
-        (Some(record), What::Event) => match &record.refused {
+        (Some(record), What::Event | What::Ipc) => match &record.refused {
             Some(why) => format!("the host hides its counters: {why}"),
+            None if curve.what == What::Ipc => "cycles or instructions are not counted".into(),
             None => format!("no counter is called {}", curve.names.join(" or ")),
+        },
+        (Some(record), What::Modelled) => match &record.refused {
+            None => "not modelled: the host shows its counters".into(),
+            Some(_) => {
+                let mine = |it: &&FailureRecord| fits(&it.subject, pick, device);
+                let mut failures = results.failures.iter().filter(mine);
+                match failures.find(|it| it.reason.contains("valgrind")) {
+                    Some(failure) => in_words(failure),
+                    None if told.ends_with("measured none") => {
+                        "not modelled: the lab does not know which functions its nodes are".into()
+                    }
+                    None => told,
+                }
+            }
         },
         (Some(_), _) => format!("the device tells of no node {}", curve.names.join(" or ")),
     }
@@ -173,6 +194,21 @@ fn costs(runs: &Runs<'_>, id: &str, pick: &Pick, axis: &str, device: &str) -> Ve
         })
     };
     rows.filter_map(point).collect()
+}
+
+/// The same where a search found no rate, and the device was watched all the same.
+fn watched_costs(results: &Results, pick: &Pick, axis: &str, device: &str) -> Vec<Point> {
+    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for record in results.telemetry.iter().filter(|it| fits(&it.subject, pick, device)) {
+        let packets = record.nodes.iter().map(|node| node.packets).max().unwrap_or(0);
+        let (Some(x), true) = (x_of(&record.subject, axis), packets > 0) else { continue };
+        // Of fewer packets at a time they tell of waiting, too.
+        if record.vector_packets.is_some_and(|packets| packets >= 1.0) {
+            let cycles: f64 = record.nodes.iter().map(|node| node.cycles).sum();
+            values.entry(x.round() as u64).or_default().push(cycles / packets as f64);
+        }
+    }
+    values.into_iter().map(|(x, values)| over_restarts(x as f64, &values)).collect()
 }
 
 /// One value each restart: their mean, and its interval.
@@ -239,10 +275,26 @@ fn events(results: &Results, curve: &Curve, pick: &Pick, axis: &str, device: &st
     let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
     for record in results.telemetry.iter().filter(|it| fits(&it.subject, pick, device)) {
         let Some(x) = x_of(&record.subject, axis) else { continue };
-        let found = record.per_packet.iter().find(|(event, _)| named(event));
-        if let Some((_, each)) = found {
-            values.entry(x.round() as u64).or_default().push(*each);
+        let found = match curve.what {
+            What::Ipc => record.ipc_ipp().map(|[ipc, _]| ipc),
+            _ => record.per_packet.iter().find(|(event, _)| named(event)).map(|it| it.1),
+        };
+        if let Some(each) = found {
+            values.entry(x.round() as u64).or_default().push(each);
         }
+    }
+    values.into_iter().map(|(x, values)| over_restarts(x as f64, &values)).collect()
+}
+
+/// Instructions of all nodes for each packet that came in. Nodes that poll are not among them.
+fn modelled(results: &Results, pick: &Pick, axis: &str, device: &str) -> Vec<Point> {
+    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for record in results.modelled.iter().filter(|it| fits(&it.subject, pick, device)) {
+        let packets = record.nodes.iter().map(|node| node.packets).max().unwrap_or(0);
+        let (Some(x), true) = (x_of(&record.subject, axis), packets > 0) else { continue };
+        let of_node = |node: &ModelledCost| node.instructions * node.packets as f64;
+        let all: f64 = record.nodes.iter().map(of_node).sum();
+        values.entry(x.round() as u64).or_default().push(all / packets as f64);
     }
     values.into_iter().map(|(x, values)| over_restarts(x as f64, &values)).collect()
 }

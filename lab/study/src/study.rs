@@ -304,6 +304,10 @@ pub enum What {
     NodeShare,
     /// An event of the processor a packet, by its counters.
     Event,
+    /// Instructions a cycle, by the same counters.
+    Ipc,
+    /// Instructions a packet where the processor does not tell: by valgrind.
+    Modelled,
     /// A percentile of latency.
     Percentile,
     /// Mean latency.

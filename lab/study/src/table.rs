@@ -186,7 +186,8 @@ fn unit_of(what: What) -> &'static str {
         What::Rate => "pps",
         What::NodeShare | What::Loss => "share",
         What::Cost => "cycles",
-        What::Event => "a packet",
+        What::Event | What::Modelled => "a packet",
+        What::Ipc => "a cycle",
         What::Percentile | What::Mean | What::Histogram => "ns",
     }
 }

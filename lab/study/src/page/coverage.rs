@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use lab_record::{
-    AnswerRecord, Campaign, CheckRecord, Checked, FailureRecord, QuantityRecord, Results,
-    StreamRecord, Subject, Unit, Way,
+    AnswerRecord, Campaign, CheckRecord, Checked, FailureRecord, ModelledCost, ModelledRecord,
+    NodeCost, QuantityRecord, Results, StreamRecord, Subject, TelemetryRecord, Unit, Way,
 };
 
 use super::tests::{measured_of, subjects};
@@ -274,4 +274,80 @@ fn the_continuous_lab_tells_what_was_right_and_a_refusal_where_it_stands() {
         assert_eq!(number.value, 1.0);
         assert!(html.contains("100.00\u{a0}%") && html.contains("graph, worker-thread=2"));
     });
+}
+
+#[test]
+fn counters_of_the_continuous_lab_are_numbers_where_the_host_shows_them_and_else_what_needs_none() {
+    let watched = |planned: &Planned, devices: &[String], shown: bool| {
+        let mut results = full(planned, devices)?;
+        for subject in subjects(planned, devices) {
+            let mut record = TelemetryRecord { subject, ..TelemetryRecord::default() };
+            if shown {
+                let counters = [("cycles:u", 200.0), ("instructions:u", 500.0)];
+                record.per_packet = counters.map(|(name, each)| (name.to_owned(), each)).to_vec();
+            } else {
+                record.refused = Some("no counters here".into());
+                let costs = [("ip4-input", 100, 3_000.0), ("ip4-lookup", 50, 1_000.0)];
+                record.nodes = costs
+                    .map(|(name, packets, cycles)| {
+                        let node = name.to_owned();
+                        NodeCost { node, calls: 1, packets, cycles }
+                    })
+                    .to_vec();
+                let full = record.subject.device == "volley";
+                record.vector_packets = Some(if full { 75.0 } else { 0.1 });
+                let node = |node: &str, instructions, packets| ModelledCost {
+                    node: node.into(),
+                    calls: 1,
+                    packets,
+                    instructions,
+                    ..ModelledCost::default()
+                };
+                if record.subject.device == "volley" {
+                    let subject = record.subject.clone();
+                    // Half of the packets meet the second node.
+                    let nodes = vec![node("ip4-input", 40.0, 100), node("ip4-lookup", 20.0, 50)];
+                    results.modelled.push(ModelledRecord { subject, nodes });
+                }
+            }
+            results.telemetry.push(record);
+        }
+        Some(results)
+    };
+    let told = |shown: bool| {
+        page(
+            "continuous-lab",
+            false,
+            |planned, devices| watched(planned, devices, shown),
+            |page, _| {
+                const ROWS: [&str; 5] = ["CPP", "IPP", "IPC", "IPP by valgrind", "TSC cycles"];
+                ROWS.map(|row| {
+                    let row = format!("IPv4, {row}");
+                    let mine = |it: &&crate::table::Place| it.item == "telemetry" && it.row == row;
+                    let of = |device: &str| {
+                        let mut all = page.places.iter().filter(mine);
+                        let place = all.find(|it| it.device.as_deref() == Some(device)).unwrap();
+                        match &place.cell {
+                            Cell::Number(number) => format!("{:.1} {}", number.value, place.unit),
+                            Cell::Reason(why) => why.clone(),
+                        }
+                    };
+                    [of("volley"), of("vpp")]
+                })
+            },
+        )
+    };
+    let shown = told(true);
+    for (row, number) in [(0, "200.0 a packet"), (1, "500.0 a packet"), (2, "2.5 a cycle")] {
+        assert_eq!(shown[row], [number, number]);
+    }
+    assert_eq!(shown[3], ["not modelled: the host shows its counters"; 2]);
+    let hidden = told(false);
+    for row in &hidden[..3] {
+        assert_eq!(*row, ["the host hides its counters: no counters here"; 2]);
+    }
+    let unknown = "not modelled: the lab does not know which functions its nodes are";
+    assert_eq!(hidden[3], ["50.0 a packet", unknown]);
+    // No search found a rate with a cost here; vectors that were not full tell none.
+    assert_eq!(hidden[4], ["40.0 cycles", "run telemetry measured none"]);
 }

@@ -19,11 +19,23 @@ use crate::study::{FigureOf, What};
 /// devices have none, each device has drawings of its own.
 const LEGEND: f64 = 520.0;
 
+/// Drawings of a figure, in their order; histograms stand below them.
+const DRAWN: [What; 8] = [
+    What::Rate,
+    What::Cost,
+    What::NodeShare,
+    What::Event,
+    What::Ipc,
+    What::Modelled,
+    What::Mean,
+    What::Loss,
+];
+
 pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
     let all = drawn(page, figure);
     let mut body = String::new();
     let marks = marks(page, figure);
-    for what in [What::Rate, What::Cost, What::NodeShare, What::Event, What::Mean, What::Loss] {
+    for what in DRAWN {
         let kin = |it: &&Drawn<'_>| kind(it.curve.what) == kind(what);
         let mine: Vec<&Drawn<'_>> = all.iter().filter(kin).collect();
         let together = |it: &&Drawn<'_>| width(&format!("{}, {}", plain(it.device), it.curve.name));
@@ -71,6 +83,8 @@ fn kind(what: What) -> u8 {
         What::Loss => 4,
         What::Histogram => 5,
         What::Cost => 6,
+        What::Ipc => 7,
+        What::Modelled => 8,
     }
 }
 
@@ -86,6 +100,8 @@ fn draw(
         What::Cost => ("cycles a packet", Unit::Plain),
         What::NodeShare => ("share of the nodes' cycles", Unit::Share),
         What::Event => ("events a packet", Unit::Plain),
+        What::Ipc => ("instructions a cycle", Unit::Plain),
+        What::Modelled => ("instructions a packet, by valgrind", Unit::Plain),
         What::Mean | What::Percentile => ("one-way latency", Unit::Nanoseconds),
         What::Loss => ("lost by the device", Unit::Share),
         What::Histogram => return String::new(),
