@@ -51,10 +51,7 @@ pub fn points(
             None => Vec::new(),
             Some(results) => match curve.what {
                 What::Rate => rates(runs, id, pick, axis, device),
-                What::Cost => match costs(runs, id, pick, axis, device) {
-                    none if none.is_empty() => watched_costs(results, pick, axis, device),
-                    found => found,
-                },
+                What::Cost => costs(runs, id, pick, axis, device),
                 What::NodeShare => node_shares(results, curve, pick, axis, device),
                 What::Event | What::Ipc => events(results, curve, pick, axis, device),
                 What::Modelled => modelled(results, pick, axis, device),
@@ -194,21 +191,6 @@ fn costs(runs: &Runs<'_>, id: &str, pick: &Pick, axis: &str, device: &str) -> Ve
         })
     };
     rows.filter_map(point).collect()
-}
-
-/// The same where a search found no rate, and the device was watched all the same.
-fn watched_costs(results: &Results, pick: &Pick, axis: &str, device: &str) -> Vec<Point> {
-    let mut values: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for record in results.telemetry.iter().filter(|it| fits(&it.subject, pick, device)) {
-        let packets = record.nodes.iter().map(|node| node.packets).max().unwrap_or(0);
-        let (Some(x), true) = (x_of(&record.subject, axis), packets > 0) else { continue };
-        // Of fewer packets at a time they tell of waiting, too.
-        if record.vector_packets.is_some_and(|packets| packets >= 1.0) {
-            let cycles: f64 = record.nodes.iter().map(|node| node.cycles).sum();
-            values.entry(x.round() as u64).or_default().push(cycles / packets as f64);
-        }
-    }
-    values.into_iter().map(|(x, values)| over_restarts(x as f64, &values)).collect()
 }
 
 /// One value each restart: their mean, and its interval.

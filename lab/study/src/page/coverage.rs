@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use lab_record::{
     AnswerRecord, Campaign, CheckRecord, Checked, FailureRecord, ModelledCost, ModelledRecord,
-    NodeCost, QuantityRecord, Results, StreamRecord, Subject, TelemetryRecord, Unit, Way,
+    QuantityRecord, Results, StreamRecord, Subject, TelemetryRecord, Unit, Way,
 };
 
 use super::tests::{measured_of, subjects};
@@ -287,15 +287,6 @@ fn counters_of_the_continuous_lab_are_numbers_where_the_host_shows_them_and_else
                 record.per_packet = counters.map(|(name, each)| (name.to_owned(), each)).to_vec();
             } else {
                 record.refused = Some("no counters here".into());
-                let costs = [("ip4-input", 100, 3_000.0), ("ip4-lookup", 50, 1_000.0)];
-                record.nodes = costs
-                    .map(|(name, packets, cycles)| {
-                        let node = name.to_owned();
-                        NodeCost { node, calls: 1, packets, cycles }
-                    })
-                    .to_vec();
-                let full = record.subject.device == "volley";
-                record.vector_packets = Some(if full { 75.0 } else { 0.1 });
                 let node = |node: &str, instructions, packets| ModelledCost {
                     node: node.into(),
                     calls: 1,
@@ -320,7 +311,7 @@ fn counters_of_the_continuous_lab_are_numbers_where_the_host_shows_them_and_else
             false,
             |planned, devices| watched(planned, devices, shown),
             |page, _| {
-                const ROWS: [&str; 5] = ["CPP", "IPP", "IPC", "IPP by valgrind", "TSC cycles"];
+                const ROWS: [&str; 4] = ["CPP", "IPP", "IPC", "IPP by valgrind"];
                 ROWS.map(|row| {
                     let row = format!("IPv4, {row}");
                     let mine = |it: &&crate::table::Place| it.item == "telemetry" && it.row == row;
@@ -348,6 +339,4 @@ fn counters_of_the_continuous_lab_are_numbers_where_the_host_shows_them_and_else
     }
     let unknown = "not modelled: the lab does not know which functions its nodes are";
     assert_eq!(hidden[3], ["50.0 a packet", unknown]);
-    // No search found a rate with a cost here; vectors that were not full tell none.
-    assert_eq!(hidden[4], ["40.0 cycles", "run telemetry measured none"]);
 }

@@ -40,8 +40,8 @@ use crate::link::LinkKind;
 use crate::load::frames::Load;
 use crate::scenario::{Case, Scenario};
 use crate::trial::rig::{Bench, Measured, Rig, Wish};
+use crate::trial::self_test;
 use crate::trial::stand::RigStand;
-use crate::trial::{cost, self_test};
 use crate::watch::memory::MemoryWatch;
 use crate::watch::{modelled, probe};
 use crate::{Error, dut};
@@ -494,6 +494,9 @@ impl Running<'_> {
             Err(error @ (Error::TimeUp { .. } | Error::NoLowerBound { .. })) => {
                 let of = (most_pps.get(), ceiling_pps);
                 self.without_bounds(rig, load, &subject, of)?;
+                if measure.telemetry {
+                    self.cost(rig, load, &subject)?;
+                }
                 return Err(error);
             }
             found => found?,
@@ -516,9 +519,8 @@ impl Running<'_> {
             self.recorder.write(AnswerRecord { directions, ..answer })?;
         }
         self.quantities(&subject, found.quantities)?;
-        if finds_rates && !self.earlier.has_answer(&subject, cost::METRIC) {
-            let found = cost::measure(rig, load, both)?;
-            found.map_or(Ok(()), |it| self.recorder.write(it.record(subject.clone())))?;
+        if finds_rates {
+            self.cost(rig, load, &subject)?;
         }
         match finds_rates {
             true if carried_pps < 1.0 => {

@@ -15,6 +15,7 @@ use lab_record::{Outcome, Subject, Trial, Verdict};
 use crate::Error;
 use crate::campaign::Running;
 use crate::load::frames::Load;
+use crate::trial::cost;
 use crate::trial::rig::Rig;
 use crate::watch::telemetry;
 
@@ -77,6 +78,20 @@ impl Running<'_> {
         };
         let whole_pps = ceiling_pps * if both { 2.0 } else { 1.0 };
         self.at_shares(rig, load, subject, Of::Through(most_pps), whole_pps)
+    }
+
+    /// What a packet costs a device that tells, unless it is known.
+    pub(super) fn cost(
+        &mut self,
+        rig: &mut Rig<'_>,
+        load: &Load,
+        subject: &Subject,
+    ) -> Result<(), Error> {
+        if self.earlier.has_answer(subject, cost::METRIC) {
+            return Ok(());
+        }
+        let found = cost::measure(rig, load, self.campaign.scenario.traffic.both_directions)?;
+        found.map_or(Ok(()), |it| self.recorder.write(it.record(subject.clone())))
     }
 
     /// Latencies at shares of a rate; and what the device costs, where that is wanted.
