@@ -145,7 +145,9 @@ impl Port {
                 Heard::Notification => self.heard_tcn = true,
                 Heard::Configuration(told) => self.hear(&told, around, moved),
             }
-        } else if self.info_is == InfoIs::Received && self.heard_info_while == 0 {
+        }
+        // What came too far is over at once: no role is chosen by it.
+        if self.info_is == InfoIs::Received && self.heard_info_while == 0 {
             self.info_is = InfoIs::Aged;
             self.ask_for_roles(moved);
         }

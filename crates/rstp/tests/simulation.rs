@@ -322,3 +322,32 @@ proptest! {
         prop_assert_eq!(bridge.root().root, bridge.id());
     }
 }
+
+#[test]
+fn what_came_too_far_makes_nobody_the_root_not_even_for_a_moment() {
+    let mut bridge = Bridge::new(Settings::new(address(5)), 0);
+    for port in 1..=2 {
+        bridge.set_port(port, PortSettings::new(port, 20_000), true);
+    }
+    bridge.turn(40 * SECOND);
+    bridge.take_actions();
+    let better = BridgeId::new(0, address(1));
+    let vector = Vector { root: better, cost: 0, bridge: better, port: 0x8001 };
+    let told = |message_age| {
+        let times = Times { message_age, ..Times::default() };
+        let said = Said::by(Role::Designated);
+        Bpdu::Configuration(Configuration { kind: Kind::Rapid, vector, times, said })
+    };
+    let (own, changes) = (bridge.id(), bridge.root_changes());
+    for message_age in [20, 255] {
+        bridge.receive(1, &told(message_age));
+        assert_eq!((bridge.root().root, bridge.root_changes()), (own, changes));
+        for action in bridge.take_actions() {
+            let Action::Send(_, Bpdu::Configuration(sent)) = action else { continue };
+            assert_eq!((sent.vector.root, sent.times.message_age), (own, 0));
+        }
+    }
+    // Through one bridge less it is believed.
+    bridge.receive(1, &told(19));
+    assert_eq!(bridge.root().root, better);
+}
