@@ -5,6 +5,8 @@
 //! input: ( choice │ length │ frame … )*
 //! choice: interface (see INTERFACES) 0..2 │ 3: to our MAC │ 4: right lengths and checksums │ 5..7: an address
 //!         255, and no frame: what came so far is forwarded first
+//!         255, and an octet: the same, and then so many seconds pass (of 64 at most)
+//!         255, and two octets: the next frame has so many octets more, zeros (up to a link's longest)
 //! ```
 //! The router stays from one input to the next, and so does what it learned. One that fails may
 //! have been helped by those before: a panic leaves them all, it among them, as one input that
@@ -34,7 +36,7 @@ use nodes::ip::{Policy, PolicyWay};
 use nodes::local::{ProxyNd, sum_icmp};
 use nodes::tables::{
     BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowRule, Heeds,
-    Inside, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, VrfId, Wrap,
+    Inside, Interface, InterfaceId, Kind, Link, Mode, Punt, Tunnel, Vlan, VlanTags, VrfId, Wrap,
     flow_field, link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
@@ -48,8 +50,15 @@ use std::{
 };
 use wire::{checksum, ip::protocol, ipv4, ipv6};
 
+#[path = "graph/crossing.rs"]
+mod crossing;
 #[path = "../../crates/nodes/src/testing/topology.rs"]
 mod topology;
+#[path = "graph/tree.rs"]
+mod tree;
+
+use crossing::Crossing;
+use tree::Tree;
 
 fuzz_target!(|bytes: &[u8]| {
     thread_local! {
@@ -59,8 +68,14 @@ fuzz_target!(|bytes: &[u8]| {
     ROUTER.with_borrow_mut(|router| router.play(bytes));
 });
 
-/// Of an input: what came so far is forwarded before what follows.
-const FORWARD: (u8, &[u8]) = (0xff, &[]);
+/// Of an input: no frame, but what is done before what follows.
+const ORDER: u8 = 0xff;
+/// What came so far is forwarded.
+const FORWARD: (u8, &[u8]) = (ORDER, &[]);
+/// More seconds than pass at once.
+const SECONDS: u8 = 64;
+/// Octets of the longest frame.
+const LONGEST: usize = 1514;
 
 /// The frames of an input, each with its choice.
 fn frames(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
@@ -138,19 +153,13 @@ const HELD: u16 = 1;
 /// One whose packets are routed by a policy.
 const LED: u16 = 0;
 
-/// A list that denies some of both families.
 /// Most addresses that hosts have here.
 fn allowed() -> Allowed {
-    let some = "128.0.0.0/1".parse().expect("a network");
-    Allowed {
-        ip4: Ranges::of([some]),
-        ip6: Ranges::of([]),
-        vrf: Some(VrfId::DEFAULT),
-        non_ip: true,
-    }
+    let some = ["128.0.0.0/1", "10.0.0.0/28"].map(|it| it.parse().expect("a network"));
+    Allowed { ip4: Ranges::of(some), ip6: Ranges::of([]), vrf: Some(VrfId::DEFAULT), non_ip: true }
 }
 
-/// A list, of the kind that asks for more where it is to.
+/// A list that denies some of both families, of the kind that asks for more where it is to.
 fn access(asks_for_more: bool) -> Access {
     fn rules<A: Address>() -> [(u32, Rule<A>); 2] {
         let some = Rule { source_ports: Ports::new(0, 99).ok(), ..Rule::any(Action::Deny) };
@@ -208,6 +217,8 @@ struct Router {
     pool: Arc<HeapPool>,
     cache: Box<dyn PacketCache>,
     ledger: Ledger,
+    crossing: Crossing,
+    tree: Tree,
     /// Frames in the feeds.
     waiting: Arc<AtomicUsize>,
     now_tsc: u64,
@@ -218,6 +229,8 @@ struct Router {
 /// Half of them, of which less is free when some were lost, is more than the two caches may have
 /// without saying so: ours and the worker's keep up to 768 each.
 const BUFFERS: usize = 4096;
+/// Stations that bridges know: more come than there is room for.
+const STATIONS: usize = 64;
 /// Inputs between two looks whether each drop was charged to an interface, and for a reason: that
 /// reads a table of thousands of counters.
 const CHARGED_OF: u64 = 256;
@@ -225,22 +238,28 @@ const CHARGED_OF: u64 = 256;
 const TOLD_OF: u64 = 1 << 20;
 /// Given time, so that an input does the same again: its cycles are nanoseconds.
 const TURN_TSC: u64 = 10_000;
+const SECOND_TSC: u64 = 1_000_000_000;
 
 impl Router {
     fn new() -> Self {
         leave_recent_at_a_panic();
         // Where others have measured it before, time goes faster, and that is all.
         graph::assume_tsc_hz(1_000_000_000);
-        let pool = Arc::new(HeapPool::new(BUFFERS, 512).expect("memory"));
+        let pool = Arc::new(HeapPool::new(BUFFERS, 2048).expect("memory"));
         let mut settings = Settings::new(Arc::clone(&pool) as Arc<dyn Pool>);
         (settings.ip4.layout, settings.ip4.page_size) = (Ip4Layout::Compact, PageSize::Small);
         (settings.page_size, settings.ip4_nodes) = (PageSize::Small, 4096);
+        // All of them are looked at where those of a port are forgotten.
+        settings.stations = STATIONS;
         (settings.idle, settings.icmp_errors_per_second) = (Idle::Poll, u32::MAX);
         let mut dataplane = Dataplane::start(&settings).expect("a data plane");
         // Who asks for echoes: what is said of them is read.
         (0..8).for_each(|id| assert!(dataplane.echo_ids.take(id)));
         let Dataplane { ip4, ip6, ip6_links, adjacencies, groups, .. } = &dataplane;
         topology::add_routes(ip4, ip6, ip6_links, adjacencies, groups);
+        let (crossing, now_tsc) = (Crossing::new(), 1 << 40);
+        let ports = (0..).zip(topology::rows()).filter_map(|(id, row)| Some((id, row?)));
+        let tree = Tree::new(now_tsc, ports.filter(|it| Tree::is_of(&it.1)).map(|it| it.0));
         let (mut feeds, waiting) = (Vec::new(), Arc::<AtomicUsize>::default());
         for (id, mut row) in (0..).zip(topology::rows()) {
             if let Some(row) = row.as_mut().filter(|_| HEARD.contains(&id)) {
@@ -269,6 +288,10 @@ impl Router {
             }
             if let Some(row) = row.as_mut() {
                 row.put(Some(DirectedBroadcasts));
+                crossing.hold(id, row);
+            }
+            if let Some(row) = row.as_mut().filter(|row| Tree::is_of(row)) {
+                tree::has_do(row, rstp::State::Forwarding);
             }
             if let Some(Mode::Bridged(port)) = row.as_mut().map(|row| &mut row.mode) {
                 port.heeds = Heeds::ARP.with(Heeds::ND, true).with(Heeds::GROUPS, true);
@@ -279,7 +302,8 @@ impl Router {
             // By others none comes: they need not be asked in each turn.
             let is_fed = INTERFACES.contains(&usize::from(id));
             let rx = is_fed.then(|| Box::new(frames) as Box<dyn RxQueue>).into_iter().collect();
-            let tx: Vec<Box<dyn TxQueue>> = vec![Box::new(Sink { made: id < 2 })];
+            let tx: Vec<Box<dyn TxQueue>> =
+                vec![Box::new(Sink { made: id < 2, is_plain: id == 1 })];
             dataplane.attach_port(id, id, PortQueues { rx, tx }).expect("a port");
             feeds.push(feed);
         }
@@ -289,8 +313,21 @@ impl Router {
         dataplane.counts_next_hops.store(true, Ordering::Relaxed);
         let worker = dataplane.take_local_worker().expect("the worker");
         let (ledger, cache) = (Ledger::of(&dataplane), pool.cache());
-        let (now_tsc, inputs, frames) = (1 << 40, 0, 0);
-        Self { dataplane, worker, feeds, pool, cache, ledger, waiting, now_tsc, inputs, frames }
+        let (inputs, frames) = (0, 0);
+        Self {
+            dataplane,
+            worker,
+            feeds,
+            pool,
+            cache,
+            ledger,
+            crossing,
+            tree,
+            waiting,
+            now_tsc,
+            inputs,
+            frames,
+        }
     }
 
     fn turn(&mut self) {
@@ -299,13 +336,29 @@ impl Router {
     }
 
     fn play(&mut self, input: &[u8]) {
+        let mut longer = 0;
         for (choice, frame) in frames(input) {
-            if (choice, frame) == FORWARD {
-                self.forward();
-                continue;
+            match (choice, frame) {
+                FORWARD => {
+                    self.forward();
+                    continue;
+                }
+                (ORDER, [seconds]) => {
+                    self.forward();
+                    self.pass((seconds % SECONDS).into());
+                    continue;
+                }
+                (ORDER, [high, low]) => {
+                    longer = usize::from(*high) << 8 | usize::from(*low);
+                    continue;
+                }
+                _ => {}
             }
             let interface = INTERFACES[usize::from(choice & 7)];
-            let frame = improve(frame.to_vec(), interface as u16, choice);
+            let mut frame = frame.to_vec();
+            frame.resize(frame.len().max(LONGEST.min(frame.len() + longer)), 0);
+            longer = 0;
+            let frame = improve(frame, interface as u16, choice);
             self.feeds[interface].lock().expect("the feed").push_back(frame);
             self.waiting.fetch_add(1, Ordering::Relaxed);
             self.frames += 1;
@@ -321,13 +374,25 @@ impl Router {
         }
         self.turn();
         while let Some(punt) = self.dataplane.events.next() {
+            if let Punt::Bpdu(heard) = &punt {
+                self.tree.hear(&mut self.dataplane, heard, self.now_tsc);
+            }
             punt.into_packet().into_iter().for_each(|packet| self.cache.release_one(packet));
         }
+    }
+
+    /// Time passes.
+    fn pass(&mut self, seconds: u64) {
+        self.now_tsc += seconds * SECOND_TSC;
+        self.crossing.sweep((self.now_tsc / graph::tsc_hz()) as u32);
+        self.tree.turn(&mut self.dataplane, self.now_tsc, seconds);
+        self.forward();
     }
 
     fn check(&mut self) {
         let Self { dataplane, ledger, feeds, inputs, frames, .. } = self;
         let dropped = ledger.check(dataplane);
+        self.crossing.check();
         if inputs.is_multiple_of(CHARGED_OF) {
             let drops = (0..feeds.len() as u16).flat_map(|id| dataplane.drops_of(id));
             // Of those whose senders were told, a packet went on.
@@ -348,13 +413,13 @@ impl Router {
 struct Ledger {
     counters: Arc<GraphCounters>,
     received: usize,
-    copying: [usize; 5],
+    copying: [usize; 6],
     taking: [usize; 11],
 }
 
 impl Ledger {
-    const COPYING: [&str; 5] =
-        ["ip4-fragment", "l2-flood", "l2-multicast", "mirror-input", "mirror-output"];
+    const COPYING: [&str; 6] =
+        ["ip4-fragment", "l2-flood", "l2-multicast", "mirror-input", "mirror-output", "nat64-cut"];
     /// The first of them drops.
     const TAKING: [&str; 11] = [
         "drop",
@@ -423,6 +488,11 @@ fn improve(mut frame: Vec<u8>, interface: u16, choice: u8) -> Vec<u8> {
             header.set_source(u32::from_be_bytes(topology::FAR));
             header.set_destination(u32::from_be_bytes(topology::US));
         }
+        6 => {
+            // As answers come to whom a translation stands for.
+            header.set_source(u32::from_be_bytes(topology::FAR));
+            header.set_destination(u32::from_be_bytes(topology::US_OUTSIDE));
+        }
         _ => {}
     }
     if choice & 16 != 0 {
@@ -431,6 +501,10 @@ fn improve(mut frame: Vec<u8>, interface: u16, choice: u8) -> Vec<u8> {
         let len = header.view().header_len().min(frame.len() - 14);
         let sum = checksum::of(&frame[14..14 + len]);
         frame[24..26].copy_from_slice(&sum.to_be_bytes());
+        let is_icmp = frame[23] == protocol::ICMP4;
+        if let Some(message) = frame.get_mut(14 + len..).filter(|_| is_icmp) {
+            sum_icmp(message, checksum::Sum::ZERO);
+        }
     }
     frame
 }
@@ -447,6 +521,11 @@ fn improve_ip6(packet: &mut [u8], interface: u16, choice: u8) {
         4 => header.set_destination(ipv6::ALL_NODES),
         5 => header.set_source(topology::HOST6.into()),
         6 => header.set_source(topology::LINK_HOST.into()),
+        7 if interface == 0 => {
+            // From inside to a host of IPv4.
+            header.set_source(topology::HOST6.into());
+            header.set_destination(crossing::behind(topology::FAR));
+        }
         7 => {
             header.set_source(topology::FAR6.into());
             header.set_destination(topology::US6.into());
@@ -487,6 +566,8 @@ impl RxQueue for Feed {
 /// Looks at what leaves by a routed interface, whose frames the router made or changed.
 struct Sink {
     made: bool,
+    /// Outside of the translation: nobody there has an address that stands for one of IPv4.
+    is_plain: bool,
 }
 
 impl TxQueue for Sink {
@@ -501,6 +582,7 @@ impl TxQueue for Sink {
                 [0x86, 0xdd] => {
                     let packet = ipv6::Packet::parse(&frame[14..]).expect("a whole packet");
                     assert_eq!(54 + usize::from(packet.header.payload_len()), frame.len());
+                    assert!(!self.is_plain || !crossing::is_behind(packet.header.destination()));
                 }
                 kind => assert_eq!((kind, frame.len()), (&[8, 6][..], 60)),
             }
