@@ -62,7 +62,8 @@ fn bridge(
     }
     let rows: BTreeMap<_, _> =
         (0..2).map(|interface| (interface + 1, FlowRow { interface, is_own: false })).collect();
-    let it = FlowBridge { snapshot, rows: Arc::new(rows), tracking: tracking.map(Arc::new) };
+    let tracking = tracking.map(Arc::new);
+    let it = FlowBridge { snapshot, rows: Arc::new(rows), tracking, ..FlowBridge::default() };
     let mut bridges = rig.dataplane.flow_bridges.lock().map_err(|_| "a lock of ours")?;
     let all = bridges.with(BRIDGE, Some(it));
     bridges.set(all);

@@ -35,6 +35,7 @@ fn world(room: usize, flows: Vec<(u8, u16, Match, Program)>) -> World {
         snapshot,
         rows: Arc::new((1..4).map(row).collect()),
         tracking: Some(Arc::new(tracking)),
+        ..FlowBridge::default()
     };
     for id in 0..3 {
         let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(BRIDGE) };
