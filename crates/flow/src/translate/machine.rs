@@ -44,7 +44,11 @@ impl Machine for Translation<'_> {
                 }
                 (value, mask & !0x1000)
             }
-            Field::VlanTci => (value, mask & !0x1000),
+            Field::VlanTci => {
+                // One without a tag would get one.
+                self.see(Field::VlanTci, 0x1000);
+                (value, mask & !0x1000)
+            }
             _ => (value, mask),
         };
         let is_of_tag = matches!(field, Field::VlanTci | Field::VlanVid);

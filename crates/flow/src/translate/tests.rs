@@ -171,6 +171,20 @@ fn what_is_set_for_nobody_is_not_done_and_meters_are() {
 }
 
 #[test]
+fn whether_there_is_a_tag_decides_where_one_is_written() {
+    let set = SetField { is_load: true, ..SetField::whole(Field::VlanTci, 0x1007) };
+    let it = world(vec![(0, 1, Match::any(), vec![set.into(), to(2)])]);
+    let (without, mut with) = (packet(), packet());
+    with.set(Field::VlanTci, 0x1005, 0xffff);
+    for (key, pushes) in [(without, true), (with, false)] {
+        let verdict = translate(&it, &key);
+        let first = verdict.steps.first();
+        assert_eq!(matches!(first, Some(Step::PushVlan(..))), pushes, "{:?}", verdict.steps);
+        assert_ne!(verdict.mask.get(Field::VlanTci) & 0x1000, 0);
+    }
+}
+
+#[test]
 fn samples_are_taken_where_somebody_collects_and_not_as_actions_of_sets() {
     use openflow::action::{Sample, sample};
     let sample = |set: u32, port: u16| Sample {

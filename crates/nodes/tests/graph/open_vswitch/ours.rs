@@ -171,14 +171,12 @@ impl Ours {
         fate.is_beyond |= frame[at..at + 2] == [8, 0] && frame[at + 2] >> 4 != 4;
         let is_atomic = is_ip6 && is_atomic(&frame[at + 2..]);
         fate.is_beyond |= tags > 0 && frame[14] & 0x10 != 0;
+        // It writes types and codes of ICMP where a later piece has data.
+        let is_later = key.get(Field::IpFrag) & 2 != 0 && matches!(key.get(Field::IpProto), 1 | 58);
+        fate.is_beyond |= is_later && names_icmp(snapshot);
         let mut is_told = false;
         for step in &translate(snapshot, &key).steps {
             match step {
-                // It writes where a later piece has data.
-                Step::Set(
-                    Field::Icmp4Type | Field::Icmp4Code | Field::Icmp6Type | Field::Icmp6Code,
-                    ..,
-                ) => fate.is_beyond |= key.get(Field::IpFrag) & 2 != 0,
                 // To it 255 stands for all bits of the operation.
                 Step::Set(Field::ArpOp, op, _) => fate.is_beyond |= op & 0xff == 0xff,
                 // Behind two tags, of a packet that somebody is told of, it writes four octets too
@@ -205,6 +203,16 @@ impl Ours {
         fate.verdict = Some(verdict);
         fate
     }
+}
+
+/// Whether a flow or a group names a type or a code of ICMP among its actions.
+fn names_icmp(snapshot: &Snapshot) -> bool {
+    let names = |actions: &dyn std::fmt::Debug| format!("{actions:?}").contains("field: Icmp");
+    let mut found = snapshot.groups.values().any(|group| names(&group.buckets));
+    for table in snapshot.tables.values() {
+        table.flows.each(|flow| found |= names(&flow.program));
+    }
+    found
 }
 
 /// Whether a packet of IPv6 in one piece has the header of those in several (RFC 6946).
