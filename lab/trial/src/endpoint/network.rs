@@ -5,7 +5,7 @@
 //!                                                         a bridge of it, or one a side, routed
 //!  container            eth0 ═══ veth ═══ a port of it    docker run --network … --ip …
 //! ```
-//! The lab lays nothing: it asks the engine for networks, and the kernel which port an end leads to.
+//! The lab lays nothing: it asks the engine for networks, and the kernel for the port of an end.
 //! What it sets itself is what all its ends have: no offloads, and neighbours that are told.
 
 use std::fmt;
