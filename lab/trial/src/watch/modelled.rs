@@ -11,6 +11,7 @@
 //! for idling.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use lab_record::{ModelledCost, ModelledRecord, Subject, Trial};
 
@@ -31,6 +32,16 @@ pub(crate) fn is_wanted(device: &dyn Device) -> bool {
     device.function_of("drop").is_some() && perf::counters().is_err()
 }
 
+/// A file that is taken away in the end.
+struct Gone<'a>(&'a Path);
+
+impl Drop for Gone<'_> {
+    fn drop(&mut self) {
+        // One that was never written is gone.
+        let _ = std::fs::remove_file(self.0);
+    }
+}
+
 /// Runs a device under valgrind.
 pub(crate) fn run(
     bench: &Bench<'_>,
@@ -45,6 +56,8 @@ pub(crate) fn run(
         return Err(Error::Refused { device, job, reason: "valgrind is not installed".into() });
     }
     let file = bench.folder.with_extension("callgrind");
+    // The device writes it when it ends, however that comes: this goes after it.
+    let _gone = Gone(&file);
     let prefix = format!(
         "valgrind --tool=callgrind --cache-sim=yes --compress-strings=no --compress-pos=no --fair-sched=yes \
          --callgrind-out-file={} ",
@@ -56,9 +69,8 @@ pub(crate) fn run(
     let nodes = rig.nodes()?;
     let functions: Vec<_> = nodes.iter().map(|node| rig.function_of(&node.node)).collect();
     rig.end();
-    let text = std::fs::read_to_string(&file).map_err(Error::file(&file));
-    let _ = std::fs::remove_file(&file);
-    let events = Events::parse(&text?);
+    let text = std::fs::read_to_string(&file).map_err(Error::file(&file))?;
+    let events = Events::parse(&text);
     let costs = nodes.into_iter().zip(functions).filter(|(node, _)| node.packets > 0);
     let nodes = costs
         .filter_map(|(node, function)| {
