@@ -20,6 +20,9 @@ port.s0 = { kind = "af_packet", device = "d0", addresses = ["10.1.0.1/24", "2001
 port.s1 = { kind = "af_packet", device = "d1", addresses = ["10.2.0.1/24", "2001:db8:2::1/64"] }
 "#;
 
+/// How many connections are known where nothing else is said: full before long.
+const FEW_CONNECTIONS: &str = "connections = { max = 64 }\n";
+
 /// The first device of ports that come and go, and how many there are.
 pub(crate) const FIRST: usize = 2;
 /// See [`FIRST`].
@@ -74,8 +77,7 @@ const LINES: &[&[&str]] = &[
         r#"acl.edge = { default = "deny", rule = [{ action = "permit" }] }"#,
         r#"acl.edge = { default = "permit", rule = [{ action = "deny", protocol = "tcp", destination_port = "1-1024" }] }"#,
         r#"acl.edge = { default = "deny", rule = [{ action = "permit", source = "10.0.0.0/8", fragment = "none" }, { action = "permit", protocol = "icmp" }] }"#,
-        // Full before long.
-        "connections = { max = 64 }\nacl.edge = { default = \"deny\", rule = [{ action = \"permit\", protocol = \"icmp\" }, { action = \"reflect\" }] }",
+        r#"acl.edge = { default = "deny", rule = [{ action = "permit", protocol = "icmp" }, { action = "reflect" }] }"#,
     ],
     &[
         r#"acl.ways = { default = "permit", rule = [{ action = "route", protocol = "udp", via = "10.1.0.2", port = "s0" }] }"#,
@@ -90,11 +92,25 @@ const LINES: &[&[&str]] = &[
         r#"bridge.lan = { ports = ["p3", "p4"] }"#,
         r#"bridge.lan = { ports = ["p3", "p4", { port = "vx", group = 1, isolated = true }], answer_arp = true }"#,
         r#"bridge.lan = { ports = ["p4", "bv", { port = "p5", storm_pps = 10, learn = false }], answer_nd = true, ageing = "10s", mac_limit = 16 }"#,
+        r#"bridge.lan = { ports = ["p3", "p4"], rstp = true }"#,
+        r#"bridge.lan = { ports = ["p3", { port = "p4", path_cost = 7, admin_edge = true }, { port = "vx", group = 1 }], rstp = { priority = 4096, forward_delay = "4s", max_age = "6s" } }"#,
+        r#"bridge.lan = { ports = ["p3", { port = "p4", auto_edge = false, mcheck = true }, "bv"], rstp = { version = "stp", hold_count = 1 } }"#,
     ],
     &[
         r#"bridge.fl = { mode = "flow", ports = ["p5", "p6"] }"#,
         r#"bridge.fl = { mode = "flow", ports = ["p6", "bv"], fail_mode = "secure" }"#,
         r#"bridge.fl = { mode = "flow", ports = [{ port = "p3", number = 7 }, "p5", "p6"] }"#,
+        r#"bridge.fl = { mode = "flow", ports = ["p5", { port = "p6", point_to_point = false }], rstp = { priority = 8192 } }"#,
+    ],
+    &[
+        r#"nat.home = { outside = "s1", inside = ["p2"], nat64 = "64:ff9b::/96" }"#,
+        r#"nat.home = { outside = "s1", inside = ["p2", "p3"], nat64 = "64:ff9b::/96", ports = "4000-4015", open = true }"#,
+        r#"nat.home = { outside = "p3", inside = ["p2"], nat64 = "2001:db8:64::/48", pool = ["10.13.0.1", "10.13.0.77-10.13.0.78"] }"#,
+        r#"nat.home = { outside = "s1", inside = ["p2"], forward = [{ protocol = "tcp", port = "80", to = "10.12.0.9" }] }"#,
+    ],
+    &[
+        r#"connections = { max = 100, tcp_established = "30s" }"#,
+        r#"connections = { max = 64, udp = "1s", tcp_loose = false }"#,
     ],
     &[
         r#"port.v7 = { kind = "vlan", parent = "p2", vlan = 7, addresses = ["10.77.0.1/24", "2001:db8:77::1/64"] }"#,
@@ -201,8 +217,8 @@ pub(crate) struct Drawing {
 }
 
 impl Drawing {
-    /// What a run begins with: nothing, a bridge of flows, a tunnel of several remotes in a bridge,
-    /// or both, which chance alone draws rarely.
+    /// What a run begins with, which chance alone draws rarely: a bridge of flows or none, a tunnel
+    /// of several remotes in a bridge, hosts of IPv6 that reach those of IPv4, a spanning tree.
     pub(crate) fn first(seed: u64) -> Self {
         let line = |begins: &str| LINES.iter().position(|ways| ways[0].starts_with(begins));
         let mut it = Self::default();
@@ -215,6 +231,18 @@ impl Drawing {
             it.ports.extend([3, 4].map(|number| (number, BTreeMap::new())));
             it.lines.extend(line("bridge.lan").map(|at| (at, 1)));
             it.lines.extend(line("port.vx").map(|at| (at, 0)));
+        }
+        if seed & 4 != 0 {
+            it.ports.insert(2, BTreeMap::from([(0, 1)]));
+            it.lines.extend(line("nat.home").map(|at| (at, (seed >> 4) as usize & 1)));
+            if seed >> 4 & 1 != 0 {
+                it.ports.entry(3).or_default();
+            }
+        }
+        if seed & 8 != 0 {
+            it.ports.entry(3).or_default();
+            it.ports.entry(4).or_default();
+            it.lines.extend(line("bridge.lan").map(|at| (at, if seed & 2 != 0 { 4 } else { 3 })));
         }
         it
     }
@@ -252,6 +280,9 @@ impl Drawing {
         }
         for (line, way) in &self.lines {
             let _ = writeln!(text, "{}", LINES[*line][*way]);
+        }
+        if !text.contains("connections = ") {
+            text += FEW_CONNECTIONS;
         }
         let mut tables: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for (row, way) in &self.rows {
@@ -329,12 +360,17 @@ mod tests {
 
     #[test]
     fn what_a_run_begins_with_stands() {
-        let pieces = [0, 1, 2, 3].map(|seed| {
+        let pieces = |seed| {
             let drawing = Drawing::first(seed);
             stands(&drawing).unwrap();
             (drawing.ports.len(), drawing.lines.len())
-        });
-        assert_eq!(pieces, [(0, 0), (2, 1), (3, 2), (5, 3)]);
+        };
+        assert_eq!([0, 1, 2, 3].map(pieces), [(0, 0), (2, 1), (3, 2), (5, 3)]);
+        assert_eq!(
+            [4, 20, 8, 10, 12, 31].map(pieces),
+            [(1, 1), (2, 1), (2, 1), (3, 2), (3, 2), (5, 4)]
+        );
+        (0..32).for_each(|seed| assert!(pieces(seed).0 <= COUNT));
     }
 
     #[test]

@@ -102,14 +102,14 @@ impl Run {
         }
         one_of!(Port Qos Node Drop Routes Vrf Neighbor NeighborShare Bridge Bond Acl Policer Mirror
             Reassembly Twin Flows NextHops Lisp LispEntry LispRegistered Memory Worker Stations Trace
-            Capture);
+            Capture SpanningTree Connections);
         Ok(())
     }
 
     /// Traces, captures, counters and stations.
     pub(crate) fn observe(&mut self) {
         let router = &mut self.stage.router;
-        let what = match self.chance.below(8) {
+        let what = match self.chance.below(9) {
             0 => {
                 router.trace_start(&view::TraceRequest { count: 50, ..Default::default() }).is_ok()
             }
@@ -137,7 +137,11 @@ impl Run {
                     router.stations_flush(&view::StationFlush { bridge: None, port: None });
                 flushed.map(|work| work()).is_ok()
             }
-            6 => !router.capture_pcap()().is_empty() && router.capture_take()().packets.len() <= 50,
+            6 => {
+                let all = view::ConnectionClear::default();
+                router.connections_clear(&all).map(|work| work()).is_ok()
+            }
+            7 => !router.capture_pcap()().is_empty() && router.capture_take()().packets.len() <= 50,
             _ => {
                 let address = json!({ "address": "10.12.0.9", "count": 3, "interval_ms": 100 });
                 match serde_json::from_value(address) {

@@ -21,6 +21,7 @@ const MAKERS: &[&str] = &[
     "l2-multicast",
     "mirror-input",
     "mirror-output",
+    "nat64-cut",
     "shape",
 ];
 
@@ -100,4 +101,49 @@ pub(crate) fn conserved(stage: &mut Stage, since: Since) -> Result<(), String> {
         return Err(format!("{dropped} packets were dropped, and reasons are told of {told}"));
     }
     Ok(())
+}
+
+/// Whether no more connections are known than there is room for, and none where nobody wants any.
+pub(crate) fn bounded(stage: &mut Stage) -> Result<(), String> {
+    let filter = view::ConnectionFilter { limit: Some(1), ..Default::default() };
+    let it = whole::<view::Connections>(&mut stage.router, &filter)?;
+    if it.taken > it.room || it.begun < it.taken + it.evicted {
+        let view::Connections { room, taken, begun, evicted, .. } = it;
+        return Err(format!(
+            "of {begun} connections {taken} are known, where there is room for {room}, and \
+            {evicted} made room"
+        ));
+    }
+    Ok(())
+}
+
+/// Whether bridges that nobody speaks to any more have come to rest, each as the root.
+pub(crate) fn rested(stage: &mut Stage) -> Result<(), String> {
+    for tree in whole::<view::SpanningTree>(&mut stage.router, &view::All)? {
+        let (bridge, own, root) = (&tree.bridge, &tree.bridge_id, &tree.root_id);
+        if own != root || tree.root_port.is_some() {
+            return Err(format!(
+                "{bridge}, {own}, still believes in {root}, of which nobody tells"
+            ));
+        }
+        let waits = |it: &&view::SpanningPort| {
+            it.role != "disabled" && (&it.role[..], &it.state[..]) != ("designated", "forwarding")
+        };
+        if let Some(view::SpanningPort { port, role, state, .. }) = tree.ports.iter().find(waits) {
+            return Err(format!("{port} of {bridge} is still {role} and {state}"));
+        }
+    }
+    Ok(())
+}
+
+impl Stage {
+    /// Why packets were dropped that came in by these ports.
+    pub(crate) fn drops_at(&mut self, ports: &[&str]) -> Result<String, String> {
+        let drops = whole::<view::Drop>(&mut self.router, &view::All)?;
+        let here = drops.iter().filter(|drop| {
+            drop.packets != 0 && drop.port.as_ref().is_some_and(|port| ports.contains(&&**port))
+        });
+        let told = here.map(|it| format!("{} {} {}", it.packets, it.node, it.reason));
+        Ok(told.collect::<Vec<_>>().join(", "))
+    }
 }

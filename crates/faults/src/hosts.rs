@@ -1,13 +1,17 @@
-//! Who is at the other ends of links: hosts that answer ARP and neighbour discovery while they
-//! live.
+//! Who is at the other ends of links: hosts that answer ARP, neighbour discovery, and what speaks to
+//! them by IPv4, while they live.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
-use wire::{craft, ethernet, nd};
+use wire::ip::protocol::{ICMP4 as ICMP, TCP, UDP};
+use wire::{craft, ethernet, ipv4, nd, tcp};
 
 const ARP: [u8; 2] = [0x08, 0x06];
+const IP4: [u8; 2] = [0x08, 0x00];
 const IP6: [u8; 2] = [0x86, 0xdd];
 const ICMP6: u8 = 58;
 const SOLICITATION: u8 = 135;
+/// A request of it.
+const ECHO: u8 = 8;
 
 /// A host.
 #[derive(Clone, Debug)]
@@ -43,6 +47,7 @@ impl Host {
     pub(crate) fn answer(&self, frame: &[u8]) -> Option<Vec<u8>> {
         match <[u8; 2]>::try_from(frame.get(12..14)?).ok()? {
             ARP => self.answer_arp(frame),
+            IP4 => self.answer_ip4(frame),
             IP6 => self.answer_nd(frame),
             _ => None,
         }
@@ -60,6 +65,31 @@ impl Host {
         }
         let reply = craft::ethernet(self.mac, mac).arp_reply(self.mac, self.ip4, mac, sender);
         Some(reply.pad_to(ethernet::MIN_FRAME_LEN).build())
+    }
+
+    /// To questions by UDP, to who begins a connection by TCP, and to echoes.
+    fn answer_ip4(&self, frame: &[u8]) -> Option<Vec<u8>> {
+        let packet = ipv4::Packet::parse(&frame[14..]).ok()?;
+        let (header, upper) = (packet.header, packet.payload);
+        let is_whole = header.fragment_bits() & 0x3fff == 0;
+        let is_ours = frame[..6] == self.mac && header.destination() == u32::from(self.ip4);
+        if !is_ours || !is_whole {
+            return None;
+        }
+        let router: [u8; 6] = frame[6..12].try_into().ok()?;
+        let back = craft::ethernet(self.mac, router).ipv4(self.ip4, header.source());
+        let pair = |at: usize| Some(u16::from_be_bytes([*upper.get(at)?, *upper.get(at + 1)?]));
+        let frame = match header.protocol() {
+            UDP if pair(2)? == 53 => back.udp(53, pair(0)?).payload(upper.get(8..)?).build(),
+            TCP if pair(2)? == 80 && upper.get(13)? & 0x12 == tcp::flag::SYN => {
+                back.tcp(80, pair(0)?).flags(tcp::flag::SYN | tcp::flag::ACK).build()
+            }
+            ICMP if upper.first()? == &ECHO => {
+                back.icmp_echo_reply(pair(4)?, pair(6)?).payload(upper.get(8..)?).build()
+            }
+            _ => return None,
+        };
+        Some(frame)
     }
 
     fn answer_nd(&self, frame: &[u8]) -> Option<Vec<u8>> {
@@ -104,5 +134,17 @@ mod tests {
         assert_eq!(&host.answer(&solicit(host.ip6)).unwrap()[..6], &us[..]);
         assert_eq!(host.answer(&solicit("2001:db8:12::8".parse().unwrap())), None);
         assert_eq!(host.answer(&[0; 20]), None);
+        let from = [10, 2, 0, 1];
+        let asks = |mac, ip| craft::ethernet(us, mac).ipv4(from, ip).udp(4000, 53).payload(b"who");
+        let said = craft::ethernet(host.mac, us).ipv4(host.ip4, from).udp(53, 4000).payload(b"who");
+        assert_eq!(host.answer(&asks(host.mac, host.ip4).build()), Some(said.build()));
+        assert_eq!(host.answer(&asks([2; 6], host.ip4).build()), None);
+        assert_eq!(host.answer(&asks(host.mac, [10, 12, 0, 8].into()).build()), None);
+        let call = craft::ethernet(us, host.mac).ipv4(from, host.ip4).tcp(4000, 80).flags(2);
+        let said = craft::ethernet(host.mac, us).ipv4(host.ip4, from).tcp(80, 4000).flags(18);
+        assert_eq!(host.answer(&call.build()), Some(said.build()));
+        let echo = craft::ethernet(us, host.mac).ipv4(from, host.ip4).icmp_echo(7, 1);
+        let said = craft::ethernet(host.mac, us).ipv4(host.ip4, from).icmp_echo_reply(7, 1);
+        assert_eq!(host.answer(&echo.build()), Some(said.build()));
     }
 }

@@ -51,6 +51,9 @@ const KINDS: &[(&str, Make)] = &[
     ("frames of stations", stations),
     ("a scan", scan),
     ("IPv6 with options", options6),
+    ("IPv6 to hosts of IPv4", to_plain),
+    ("IPv4 to an outer address", to_outer),
+    ("messages of a spanning tree", bpdus),
 ];
 
 const TTLS: [u8; 5] = [64, 64, 0, 1, 2];
@@ -208,6 +211,109 @@ fn options6(chance: &mut Chance, host: &Host, router: [u8; 6]) -> Vec<Vec<u8>> {
     let options: Vec<u8> = (0..6).map(|_| chance.byte()).collect();
     let link = craft::ethernet(host.mac, router).ipv6(host.ip6, to);
     vec![link.hop_by_hop(&options).udp(1, 2).payload_len(8).build()]
+}
+
+/// What stands for hosts of IPv4.
+fn behind(chance: &mut Chance) -> Ipv6Addr {
+    let [a, b, c, d] = match chance.below(4) {
+        0 | 1 => [10, 2, 0, 2],
+        2 => [10, 13, 0, 9],
+        _ => target4(chance).octets(),
+    };
+    let pair = |a, b| u16::from_be_bytes([a, b]);
+    match chance.below(6) {
+        // An own prefix of 48 bits, around the octet that is 0.
+        0 => Ipv6Addr::new(0x2001, 0xdb8, 0x64, pair(a, b), pair(0, c), pair(d, 0), 0, 0),
+        _ => Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, pair(a, b), pair(c, d)),
+    }
+}
+
+fn to_plain(chance: &mut Chance, host: &Host, router: [u8; 6]) -> Vec<Vec<u8>> {
+    let (to, ttl) = (behind(chance), *chance.pick(&TTLS));
+    let packet = craft::ethernet(host.mac, router).ipv6(host.ip6, to).hop_limit(ttl);
+    let port = 4000 + chance.below(24) as u16;
+    let length = *chance.pick(&[0, 16, 1212, 1400]);
+    let frame = match chance.below(8) {
+        0..3 => packet.udp(port, 53).payload_len(length).build(),
+        3 => packet.tcp(port, 80).flags(chance.byte()).payload_len(length).build(),
+        4 => packet.icmp_echo(port, 1).payload_len(length).build(),
+        // Of a packet that came from there: too big, unreachable, out of hops.
+        5 => {
+            let told = craft::ipv6(to, host.ip6).udp(53, port).payload_len(16).build();
+            let kind = 1 + chance.below(4) as u8;
+            packet.icmp6(kind, 0, [0, 0, 5, chance.byte()]).payload(&told).build()
+        }
+        6 => {
+            let more = chance.one_in(2);
+            let at = if more { 0 } else { 64 };
+            packet.fragment_header(at, more, port.into()).udp(port, 53).payload_len(56).build()
+        }
+        _ => packet.destination_options(&[1, 2, 0, 0]).udp(port, 53).payload_len(16).build(),
+    };
+    vec![frame]
+}
+
+/// Answers, errors and pieces, whether or not somebody inside has spoken with the sender.
+fn to_outer(chance: &mut Chance, host: &Host, router: [u8; 6]) -> Vec<Vec<u8>> {
+    let network = u32::from(host.ip4) & !0xff;
+    let to = match chance.below(4) {
+        0 => Ipv4Addr::new(10, 2, 0, 1),
+        1 => Ipv4Addr::from(network | 77),
+        _ => Ipv4Addr::from(network | 1),
+    };
+    let (port, ttl) = (4000 + chance.below(24) as u16, *chance.pick(&TTLS));
+    let packet = craft::ethernet(host.mac, router).ipv4(host.ip4, to).ttl(ttl);
+    let packet = if chance.one_in(3) { packet.dont_fragment() } else { packet };
+    let length = *chance.pick(&[0, 16, 1300, 1472]);
+    let frame = match chance.below(7) {
+        0 | 1 => packet.udp(53, port).payload_len(length).build(),
+        2 => packet.tcp(80, port).flags(chance.byte()).payload_len(16).build(),
+        3 => packet.icmp_echo_reply(port, 1).payload_len(length).build(),
+        4 => packet.udp(53, port).checksum(0).payload_len(16).build(),
+        5 => {
+            let told = craft::ipv4(to, host.ip4).udp(port, 53).payload_len(16).build();
+            let (kind, code) = *chance.pick(&[(3, 1), (3, 4), (11, 0), (5, 1), (12, 0)]);
+            packet.icmp4(kind, code, [0, 0, 5, chance.byte()]).payload(&told).build()
+        }
+        _ => {
+            let at = *chance.pick(&[0, 64]);
+            packet.fragment(at, at == 0).udp(53, port).payload_len(56).build()
+        }
+    };
+    vec![frame]
+}
+
+/// Of both protocols: bridges that are better and worse than the router's, lies, and what is none.
+fn bpdus(chance: &mut Chance, host: &Host, _: [u8; 6]) -> Vec<Vec<u8>> {
+    const GROUP: [u8; 6] = [0x01, 0x80, 0xc2, 0, 0, 0];
+    let bridge = |chance: &mut Chance| {
+        let first = *chance.pick(&[0x00, 0x10, 0x80, 0xf0]);
+        let last = *chance.pick(&[1, 2, host.mac[5], 0xff]);
+        [first, 0, 2, 0, 0, 0, 1, last]
+    };
+    let (version, kind) =
+        *chance.pick(&[(2, 2), (2, 2), (2, 2), (0, 0), (0, 0x80), (3, 2), (1, 9)]);
+    let mut said = vec![0, 0, version, kind];
+    if kind != 0x80 {
+        said.push(chance.byte());
+        said.extend(bridge(chance));
+        said.extend([0, 0, *chance.pick(&[0, 78]), chance.byte()]);
+        said.extend(bridge(chance));
+        said.extend([0x80, chance.below(4) as u8]);
+        let usual: [u8; 8] = [0, 0, 20, 0, 2, 0, 15, 0];
+        said.extend(match chance.below(4) {
+            0 => usual.map(|_| chance.byte()),
+            _ => usual,
+        });
+        said.push(0);
+    }
+    if chance.one_in(6) {
+        said.truncate(chance.below(said.len()));
+    }
+    let said = [&[0x42, 0x42, 3][..], &said].concat();
+    let told = if chance.one_in(8) { chance.byte().into() } else { said.len() as u16 };
+    let frame = craft::ethernet(host.mac, GROUP).ethertype(told).payload(&said);
+    vec![frame.pad_to(ethernet::MIN_FRAME_LEN).build()]
 }
 
 #[cfg(test)]

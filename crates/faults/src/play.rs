@@ -2,7 +2,7 @@
 
 use crate::blocks::{COUNT, Drawing, FIRST};
 use crate::chance::Chance;
-use crate::check::{Since, conserved};
+use crate::check::{Since, bounded, conserved, rested};
 use crate::flows::Flows;
 use crate::hosts::Host;
 use crate::line::Lines;
@@ -22,6 +22,9 @@ const STEPS: usize = 80;
 const COMPARED_OF: usize = 80;
 /// Longer than anything waits for an answer.
 const WAITS: Duration = Duration::from_secs(30);
+/// What a bridge was told last is forgotten by then, and its ports have waited in both states
+/// (802.1D-2004 table 17-1): 40 s and twice 30.
+const RESTS: Duration = Duration::from_secs(110);
 /// Hosts of each link that come and go with it.
 const HOSTS: [u8; 3] = [2, 7, 9];
 
@@ -80,6 +83,8 @@ pub(crate) struct Run {
     pub(crate) hosts: Vec<Host>,
     pub(crate) flows: Flows,
     pub(crate) held: Vec<PacketBuf>,
+    /// When buffers were taken last.
+    pub(crate) taken_at: Duration,
     pub(crate) since: Since,
     pub(crate) saving: Option<(u64, Arc<Config>)>,
     tells: bool,
@@ -109,6 +114,7 @@ impl Run {
             hosts,
             flows,
             held,
+            taken_at: Duration::ZERO,
             since,
             saving,
             tells,
@@ -124,11 +130,14 @@ impl Run {
             self.throw()?;
             self.carry()?;
             conserved(&mut self.stage, self.since)?;
+            bounded(&mut self.stage)?;
             if self.chance.one_in(COMPARED_OF) {
                 self.compare()?;
             }
         }
         self.compare()?;
+        self.pass(RESTS, Duration::from_secs(2))?;
+        rested(&mut self.stage)?;
         self.clear()
     }
 
@@ -161,7 +170,7 @@ impl Run {
             19 => self.flap(),
             20 => self.unplug(),
             21 => self.die(),
-            22 => self.take_buffers(),
+            22 => return self.take_buffers(),
             23 => self.fill_queues(),
             24 => self.speak(),
             25 => return self.ask(),
@@ -179,7 +188,7 @@ impl Run {
     /// Whether tables are as configured; what the router lacks until then is there again.
     pub(crate) fn compare(&mut self) -> Result<(), String> {
         if !self.held.is_empty() {
-            self.take_buffers();
+            self.take_buffers()?;
         }
         self.stage.lines.all().for_each(|(_, line)| line.lock().refuses = 0);
         self.pass(Duration::from_secs(5), Duration::from_millis(500))?;

@@ -4,6 +4,12 @@ use crate::blocks::{COUNT, FIRST};
 use crate::noise::noise;
 use crate::play::Run;
 use packet::Pool;
+use std::time::Duration;
+
+/// In that time a neighbour may have been asked as often as it is, if `arp` says the least.
+const ASKED: Duration = Duration::from_millis(200);
+/// The longest pause until it is asked again, and a bit.
+const PAUSE: Duration = Duration::from_secs(90);
 
 impl Run {
     pub(crate) fn make_noise(&mut self) {
@@ -66,14 +72,19 @@ impl Run {
     }
 
     /// All buffers but a few are somebody's, or nobody's again.
-    pub(crate) fn take_buffers(&mut self) {
+    pub(crate) fn take_buffers(&mut self) -> Result<(), String> {
         // A cache of its own each time: it keeps none of those that are free again.
         let mut cache = self.stage.pool.cache();
         if !self.held.is_empty() {
             self.held.drain(..).for_each(|packet| cache.release_one(packet));
             self.say(|| "buffers are free again".to_owned());
-            return;
+            if self.stage.time.now() - self.taken_at < ASKED {
+                return Ok(());
+            }
+            // Who was asked in vain is asked again after a pause.
+            return self.pass(PAUSE, PAUSE / 10);
         }
+        self.taken_at = self.stage.time.now();
         let left = *self.chance.pick(&[0, 1, 16, 300]);
         while let Some(packet) = cache.allocate_one() {
             self.held.push(packet);
@@ -82,6 +93,7 @@ impl Run {
         self.held.drain(back..).for_each(|packet| cache.release_one(packet));
         let held = self.held.len();
         self.say(|| format!("{held} buffers are taken, {left} of what the pool has are left"));
+        Ok(())
     }
 
     pub(crate) fn fill_queues(&mut self) {

@@ -48,7 +48,10 @@ impl Run {
         self.turn()?;
         match self.flows.missing() {
             Some(_) if !self.held.is_empty() => self.flows.forgive(),
-            Some(missing) => return Err(format!("packets did not arrive: {missing}")),
+            Some(missing) => {
+                let drops = self.stage.drops_at(&["s0", "s1"])?;
+                return Err(format!("packets did not arrive: {missing}; dropped ever: {drops}"));
+            }
             None => {}
         }
         self.done.starved = self.flows.starved();
