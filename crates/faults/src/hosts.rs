@@ -1,5 +1,5 @@
-//! Who is at the other ends of links: hosts that answer ARP, neighbour discovery, and what speaks to
-//! them by IPv4, while they live.
+//! Who is at the other ends of links: hosts that answer ARP, neighbour discovery, and what speaks
+//! to them by IPv4, while they live.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::ip::protocol::{ICMP4 as ICMP, TCP, UDP};

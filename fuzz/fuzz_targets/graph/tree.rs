@@ -1,5 +1,5 @@
-//! A spanning tree among the ports of a bridge, as the control thread has it: what they hear decides
-//! what they do.
+//! A spanning tree among the ports of a bridge, as the control thread has it: what they hear
+//! decides what they do.
 
 use dataplane::Dataplane;
 use fib::mac::MacFlush;
