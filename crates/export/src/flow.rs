@@ -4,7 +4,8 @@
 //!  Ethernet (tags) ─┬ IPv4, IPv6 ─ protocol, class ─ ports, or type and code of ICMP
 //!                   └ anything else: addresses of stations, ethertype
 //! ```
-//! What is counted is compared as seven words ([`Key::words`]): where, then ports, then addresses, then what a flow says.
+//! What is counted is compared as seven words ([`Key::words`]): where, then ports, then addresses,
+//! then what a flow says.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::ip::protocol;
