@@ -25,7 +25,7 @@ for kind in $kinds; do
     until_true udp_arrives
     tcp=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' "$work/tcp.json")
     lost=$(jq '.end.sum.lost_percent' "$work/udp.json")
-    echo "$kind: TCP $tcp Mbit/s, UDP at 20 Mbit/s lost $lost %"
+    echo "$kind: TCP $tcp Mbit/s, UDP at 5 Mbit/s lost $lost %"
     [ "$tcp" -ge 1 ]
     kill "${daemons[-1]}"; wait "${daemons[-1]}" || true
     ip netns pids "$b" | xargs -r kill

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A shaped port passes TCP at the rate that is set and nothing else, from 1 Mbit/s to 1 Gbit/s, within 5 %.
-# Two: it measures rates.
+# Alone: it measures rates that a busy machine does not reach.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/shaping.bash"
 hosts

@@ -5,7 +5,7 @@
 //!  198.18.0.2  g0 ═══ veth ═══ d0 │ device │ d1 ═══ veth ═══ g1  198.18.1.2      the lab's cores, but for the device
 //! ```
 //! Virtual machines have a card for g0, and d0 is a tap, or a socket of vhost-user. Containers of a
-//! device that has a plugin for Docker have all of it from that: see [`super::network`].
+//! device that has a plugin for Docker have all of it from that (network.rs).
 //!
 //! What a switch joins is one network, 198.18.0.0/15; what a router joins are two, with the
 //! device's addresses as gateways. Neighbours are told, so that no device need answer for them.
