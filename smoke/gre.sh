@@ -21,22 +21,17 @@ router router
 until_true pings "$b" 10.0.2.1
 cat >"$work/far.py" <<'PY'
 import sys
-from scapy.all import ARP, GRE, ICMP, IP, AsyncSniffer, Ether, conf, getmacbyip, sendp
+from scapy.all import ARP, GRE, ICMP, IP, Ether, conf, getmacbyip, sendp, sniff
 conf.verb = 0
 mac = "06:00:00:00:00:77"
 link = Ether(dst=getmacbyip("10.0.2.1")) / IP(src="10.0.2.2", dst="10.0.2.1")
 
 def ask(inside, wanted, key=7):
     for _ in range(10):
-        sniffer = AsyncSniffer(iface="eth0", count=1, timeout=2, lfilter=lambda it: GRE in it and it[IP].src == "10.0.2.1" and wanted(it[GRE]))
-        sniffer.start()
-        while not sniffer.running:
-            pass
-        sendp(link / GRE(proto=0x6558, key_present=1, key=key) / Ether(src=mac, dst=to) / inside, iface="eth0")
-        sniffer.join()
-        if sniffer.results:
-            assert sniffer.results[0][GRE].key == 9
-            return sniffer.results[0][GRE]
+        seen = sniff(iface="eth0", count=1, timeout=2, lfilter=lambda it: GRE in it and it[IP].src == "10.0.2.1" and wanted(it[GRE]), started_callback=lambda: sendp(link / GRE(proto=0x6558, key_present=1, key=key) / Ether(src=mac, dst=to) / inside, iface="eth0"))
+        if seen:
+            assert seen[0][GRE].key == 9
+            return seen[0][GRE]
     sys.exit("no answer to " + inside.summary())
 
 to = "ff:ff:ff:ff:ff:ff"

@@ -41,7 +41,7 @@ until_true pings "$b" 2001:db8:2::1
 json '.[] | select(.name == "link") | select(.mtu == 1472 and .link_up) | .name' router show ports | has link
 cat >"$work/far.py" <<'PY'
 import sys
-from scapy.all import ARP, GRE, ICMP, IP, AsyncSniffer, Ether, ICMPv6EchoReply, ICMPv6EchoRequest, IPv6, Raw, conf, get_if_hwaddr, getmacbyip, sendp
+from scapy.all import ARP, GRE, ICMP, IP, Ether, ICMPv6EchoReply, ICMPv6EchoRequest, IPv6, Raw, conf, get_if_hwaddr, getmacbyip, sendp, sniff
 conf.verb = 0
 router, mac = getmacbyip("10.0.2.1"), "06:00:00:00:00:77"
 outer = Ether(dst=router) / IP(src="10.0.2.2", dst="10.0.2.1") / GRE(key_present=1, key=7)
@@ -49,14 +49,9 @@ outer6 = Ether(dst=router) / IPv6(src="2001:db8:2::2", dst="2001:db8:2::1", nh=4
 
 def ask(packet, wanted):
     for _ in range(10):
-        sniffer = AsyncSniffer(iface="eth0", count=1, timeout=2, lfilter=lambda it: it[Ether].src == router and wanted(it))
-        sniffer.start()
-        while not sniffer.running:
-            pass
-        sendp(packet, iface="eth0")
-        sniffer.join()
-        if sniffer.results:
-            return sniffer.results[0]
+        seen = sniff(iface="eth0", count=1, timeout=2, lfilter=lambda it: it[Ether].src == router and wanted(it), started_callback=lambda: sendp(packet, iface="eth0"))
+        if seen:
+            return seen[0]
     sys.exit("no answer to " + packet.summary())
 
 def inside(it):

@@ -29,7 +29,7 @@ until_true pings "$b" 10.0.2.1
 until_true pings "$b" 2001:db8:2::1
 cat >"$work/far.py" <<'PY'
 import sys
-from scapy.all import ICMP, IP, AsyncSniffer, Ether, ICMPv6EchoReply, ICMPv6EchoRequest, IPv6, Raw, conf, getmacbyip, sendp
+from scapy.all import ICMP, IP, Ether, ICMPv6EchoReply, ICMPv6EchoRequest, IPv6, Raw, conf, getmacbyip, sendp, sniff
 conf.verb = 0
 router, tos, ttl = getmacbyip("10.0.2.1"), int(sys.argv[2]), int(sys.argv[3])
 if sys.argv[1] == "4":
@@ -45,14 +45,9 @@ else:
 
 def ask(packet, nh):
     for _ in range(10):
-        sniffer = AsyncSniffer(iface="eth0", count=1, timeout=2, lfilter=lambda it: it[Ether].src == router and number(it) == nh)
-        sniffer.start()
-        while not sniffer.running:
-            pass
-        sendp(packet, iface="eth0")
-        sniffer.join()
-        if sniffer.results:
-            return sniffer.results[0]
+        seen = sniff(iface="eth0", count=1, timeout=2, lfilter=lambda it: it[Ether].src == router and number(it) == nh, started_callback=lambda: sendp(packet, iface="eth0"))
+        if seen:
+            return seen[0]
     sys.exit("no answer to " + packet.summary())
 
 for to in "10.9.0.1", "10.0.1.2":

@@ -1,7 +1,7 @@
 """The other site of smoke/lisp.sh: LISP's packets made and looked at octet by octet, without anybody's layer for them."""
 import struct
 import sys
-from scapy.all import ICMP, IP, UDP, AsyncSniffer, Ether, ICMPv6EchoRequest, IPv6, Raw, conf, getmacbyip, sendp
+from scapy.all import ICMP, IP, UDP, Ether, ICMPv6EchoRequest, IPv6, Raw, conf, getmacbyip, sendp, sniff
 
 conf.verb = 0
 ROUTER = getmacbyip("10.0.2.1")
@@ -32,13 +32,8 @@ def datagrams(frames):
 def ask(packet, data):
     """Sends until an answer with this data comes back in LISP; the frame that it came in."""
     for _ in range(10):
-        sniffer = AsyncSniffer(iface="eth0", timeout=2, stop_filter=lambda it: any(data in bytes(x) for x in datagrams([it])))
-        sniffer.start()
-        while not sniffer.running:
-            pass
-        sendp(packet, iface="eth0")
-        sniffer.join()
-        for frame in datagrams(sniffer.results):
+        seen = sniff(iface="eth0", timeout=2, stop_filter=lambda it: any(data in bytes(x) for x in datagrams([it])), started_callback=lambda: sendp(packet, iface="eth0"))
+        for frame in datagrams(seen):
             if data in bytes(frame):
                 return frame
     sys.exit("no answer to " + packet.summary())
