@@ -43,6 +43,7 @@ mod rows;
 mod settings;
 mod show;
 mod standing;
+mod turns;
 mod voices;
 mod vrf_numbers;
 mod world;

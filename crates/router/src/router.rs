@@ -10,6 +10,7 @@ use crate::neighborhood::Neighborhood;
 use crate::parts::Parts;
 use crate::parts::routes::{TOGETHER, add_together};
 use crate::settings::{neighbor_config, settings};
+use crate::turns::Turns;
 use crate::world::{Clock, World};
 use crate::{ports, rows};
 use control::config::{Change, Config};
@@ -20,17 +21,6 @@ use fib::FibError;
 use fib::ip4::Ip4Layout;
 use kernel::Waker;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-/// Between two looks at the links.
-const LINK_PERIOD: Duration = Duration::from_millis(200);
-/// Between two attempts to open a device that went away.
-const REOPEN_PERIOD: Duration = Duration::from_secs(1);
-/// Longest that the router wants to be left alone.
-const TICK_PERIOD: Duration = Duration::from_millis(20);
-/// Between two looks for packets of a thread that does all, where none come.
-const LOCAL_PERIOD: Duration = Duration::from_millis(1);
 
 /// Of so many worlds that are given, one has a wide table, as a router on a machine has.
 const WIDE_OF: u64 = 8;
@@ -61,12 +51,7 @@ pub struct Router {
     pub(crate) parts: Parts,
     pub(crate) core: Core,
     pub(crate) drawn: Arc<Drawn>,
-    next_link_look: Instant,
-    next_reopen: Instant,
-    /// Somebody asked for a turn.
-    asked: Arc<AtomicBool>,
-    /// When one is due in any case, to a thread that looks for packets in between.
-    next_turn: Instant,
+    pub(crate) turns: Turns,
 }
 
 impl Router {
@@ -90,12 +75,8 @@ impl Router {
         devices: Devices,
         clock: Clock,
     ) -> Result<Self, StartError> {
-        let asked = Arc::new(AtomicBool::new(false));
-        let asks = Arc::clone(&asked);
-        let wake = Arc::new(move || {
-            asks.store(true, Ordering::Release);
-            wake();
-        }) as Arc<dyn Fn() + Send + Sync>;
+        let turns = Turns::new(clock.now());
+        let wake = turns.asked_for(wake);
         let pool = devices.pool().ok_or(StartError::NoPool)?;
         let (waker, mut settings) =
             (Waker::new()?, settings(config, Arc::clone(&pool), Arc::clone(&wake)));
@@ -120,10 +101,8 @@ impl Router {
             dataplane.injector.clone(),
         );
         let core = Core::new(dataplane, devices, pool, neighborhood, wake, waker, clock)?;
-        let now = core.clock.now();
         let (parts, drawn) = (Parts::default(), Arc::default());
-        let (next_link_look, next_reopen, next_turn) = (now, now, now);
-        Ok(Self { parts, core, drawn, next_link_look, next_reopen, asked, next_turn })
+        Ok(Self { parts, core, drawn, turns })
     }
 
     /// What a router before this one left is taken over when the configuration is applied, and this
@@ -204,50 +183,8 @@ impl Router {
         }
     }
 
-    /// A turn, if one is due or was asked for, or packets came; says when to call it again. A
-    /// thread that also forwards looks for packets far more often than parts have anything to do.
-    pub(crate) fn turn_if_due(&mut self) -> Duration {
-        let asked = self.asked.swap(false, Ordering::AcqRel);
-        let now = self.core.clock.now();
-        if self.core.local.is_none() || self.core.clock.given_tsc().is_some() || asked {
-            return self.turn();
-        }
-        if now >= self.next_turn || self.core.turn_local() || self.asked.load(Ordering::Acquire) {
-            return self.turn();
-        }
-        LOCAL_PERIOD.min(self.next_turn - now)
-    }
-
-    /// One turn: punts, neighbours, links, traces; says when the next is due.
-    pub(crate) fn turn(&mut self) -> Duration {
-        let mut busy = self.core.turn_local();
-        if self.read_punts() {
-            busy = true;
-            // A turn that was asked for is no regular one: the next is asked for, too.
-            (self.core.wake)();
-        }
-        let now = self.core.clock.now();
-        for part in self.parts.all_mut() {
-            busy |= part.turn(&mut self.core, now);
-        }
-        busy |= self.explain_traced();
-        if self.parts.keeping.take_asks_parts() {
-            self.leave();
-        }
-        busy |= self.core.settle_routes();
-        self.settle();
-        self.look_at_links(now);
-        self.core.dataplane.reclaim();
-        if busy {
-            return Duration::ZERO;
-        }
-        let idle = self.until_next_due();
-        self.next_turn = now + idle;
-        if self.core.local.is_some() { idle.min(LOCAL_PERIOD) } else { idle }
-    }
-
     /// Keeps what parts would leave to a next router.
-    fn leave(&self) {
+    pub(crate) fn leave(&self) {
         let leaves = self.parts.all().into_iter().filter_map(|part| part.leaves(&self.core));
         self.parts.keeping.keep(leaves.collect());
     }
@@ -262,25 +199,6 @@ impl Router {
         ports::settle_touched(&mut self.parts, &mut self.core);
         rows::publish(&mut self.parts, &mut self.core);
         self.core.settle_neighbors();
-    }
-
-    fn look_at_links(&mut self, now: Instant) {
-        if now < self.next_link_look {
-            return;
-        }
-        self.next_link_look = now + LINK_PERIOD;
-        let reopen = now >= self.next_reopen;
-        if reopen {
-            self.next_reopen = now + REOPEN_PERIOD;
-        }
-        ports::look_at_links(&mut self.parts, &mut self.core, reopen);
-    }
-
-    fn until_next_due(&self) -> Duration {
-        let due = self.parts.all().into_iter().filter_map(|part| part.next_due_ns());
-        let due_ns = due.chain(self.core.neighborhood.machine.next_due_ns()).min();
-        let left_ns = due_ns.unwrap_or(u64::MAX).saturating_sub(self.core.now_ns());
-        Duration::from_nanos(left_ns).min(TICK_PERIOD)
     }
 }
 
