@@ -28,9 +28,9 @@ pub struct SpanningTree {
     pub max_age_s: u8,
     /// How long a port waits in each state, where no neighbour agrees to less.
     pub forward_delay_s: u8,
-    /// What it says of both where it is the root itself.
+    /// Through how many bridges what it says is believed where it is the root itself.
     pub own_max_age_s: u8,
-    /// See above.
+    /// How long ports wait in each state where it is the root itself.
     pub own_forward_delay_s: u8,
     /// How often the topology changed at one of its ports.
     pub topology_changes: u64,

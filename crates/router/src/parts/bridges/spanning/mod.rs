@@ -104,9 +104,9 @@ impl Spannings {
         let own = self.trees.get(&row.bridge);
         let of_other = || {
             let (of, _) = self.joined.get(&row.bridge)?;
-            self.trees.values().find(|tree| tree.name == *of)?.state_of_joined(name, port)
+            self.trees.values().find(|tree| tree.name == *of)
         };
-        let state = own.map_or_else(of_other, |tree| tree.state_of(name, port));
+        let state = own.or_else(of_other).and_then(|tree| tree.state_of(name, port));
         let of_parent = || {
             let parent = port.parent().filter(|_| own.is_none())?;
             self.trees.values().find_map(|tree| tree.state_of_parent(parent))
@@ -169,24 +169,22 @@ fn takes_part(member: &Member, port: &OpenPort) -> bool {
     member.spanning && *kind != PortKind::Bvi && !kind.has_remotes()
 }
 
-/// The same of a port of a bridge that joins the tree of another.
+/// The same of a port of a bridge that joins the tree of another: what is a VLAN of a port does
+/// what that does.
 fn joins(member: &Member, port: &OpenPort) -> bool {
     takes_part(member, port) && port.parent().is_none()
 }
 
 impl Tree {
-    /// What a port may do, if it takes part. Nothing, before anything is known.
+    /// What a port may do, if it takes part, of its own bridge or of one that joins it. Nothing,
+    /// before anything is known.
     fn state_of(&self, name: &PortName, port: &OpenPort) -> Option<State> {
-        let member = self.members.iter().find(|it| it.port == *name)?;
+        let of = |all: &[Member], fits: fn(&Member, &OpenPort) -> bool| {
+            all.iter().find(|it| it.port == *name).is_some_and(|member| fits(member, port))
+        };
+        let takes_part = of(&self.members, takes_part) || of(&self.joined, joins);
         let known = self.states.get(&port.id).copied();
-        takes_part(member, port).then(|| known.unwrap_or(State::Discarding))
-    }
-
-    /// The same of a port of another bridge: what is a VLAN of a port does what that does.
-    fn state_of_joined(&self, name: &PortName, port: &OpenPort) -> Option<State> {
-        let member = self.joined.iter().find(|it| it.port == *name)?;
-        let known = self.states.get(&port.id).copied();
-        joins(member, port).then(|| known.unwrap_or(State::Discarding))
+        takes_part.then(|| known.unwrap_or(State::Discarding))
     }
 
     /// The same of the port that something else is a part of.
