@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::made::{Made, Objects};
 use super::mirrors::WantedMirror;
 use super::router::{Router, Running};
-use super::wanted::{Wanted, WantedBridge, WantedPort};
+use super::wanted::{Wanted, WantedPort};
 use crate::error::CliError;
 use crate::kept::Kept;
 
@@ -283,15 +283,14 @@ impl<R: Router> Maker<R> {
                 outcome.others.insert(why);
             }
         }
-        type Names = fn(&WantedBridge) -> &Vec<String>;
-        let kinds: [(Of, &str, Names); 2] = [
-            (|made| &mut made.exported, "export", |bridge| &bridge.exports),
-            (|made| &mut made.sampled, "samples", |bridge| &bridge.samples),
-        ];
-        for (of, key, names_of) in kinds {
-            for (bridge, wanted_bridge) in &wanted.bridges {
-                self.name_exports((of, key), bridge, names_of(wanted_bridge), outcome)?;
-            }
+        for (name, bridge) in &wanted.bridges {
+            let made = self.kept.state();
+            let [exported, sampled] =
+                [&made.exported, &made.sampled].map(|had| had.get(name).cloned());
+            let named = ("export", &bridge.exports[..]);
+            self.name_exports(name, |made| &mut made.exported, exported, named, outcome)?;
+            let named = ("samples", &bridge.samples[..]);
+            self.name_exports(name, |made| &mut made.sampled, sampled, named, outcome)?;
         }
         let gone = self.kept.state().exports.clone();
         for name in gone.keys().filter(|name| !wanted.exports.contains_key(*name)) {
@@ -301,18 +300,19 @@ impl<R: Router> Maker<R> {
         Ok(())
     }
 
-    /// Has a bridge name exporters, those of them that are there.
+    /// Has a bridge name exporters by a key, those of them that are there.
     fn name_exports(
         &mut self,
-        (of, key): (Of, &str),
-        bridge: &String,
-        wanted: &[String],
+        bridge: &str,
+        of: Of,
+        had: Option<String>,
+        (key, wanted): (&str, &[String]),
         outcome: &mut Outcome,
     ) -> Result<(), Broken> {
-        let mut made = self.kept.state().clone();
+        let made = self.kept.state();
         let is_made = |name: &&String| made.exports.contains_key(*name);
         let names: Vec<_> = wanted.iter().filter(is_made).cloned().collect();
-        let (names, had) = (names.join(" "), of(&mut made).get(bridge).cloned());
+        let names = names.join(" ");
         let is_so = had.as_ref().map_or(names.is_empty(), |had| *had == names);
         if is_so || !made.bridges.contains_key(bridge) {
             return Ok(());
