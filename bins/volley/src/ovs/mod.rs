@@ -19,6 +19,7 @@ mod mirrors;
 mod qos;
 mod router;
 mod rstp;
+mod snooping;
 mod told;
 mod vlans;
 mod wanted;

@@ -9,13 +9,14 @@ use control::config::field::Field;
 use control::config::objects::bridge::BridgeName;
 use control::config::objects::bridge_controller::Target;
 use control::config::objects::port::PortName;
-use ovsdb::{Atom, Row, Rows};
+use ovsdb::{Row, Rows};
 
 use super::bonds;
 use super::exports::{exports, samples};
 use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
 use super::rstp;
+use super::snooping;
 use super::vlans::{self, Vlans};
 
 /// The number of a bridge's own port.
@@ -119,7 +120,7 @@ impl Wanted {
             .map_err(|_| format!("bridge `{name}` is not {}", BridgeName::EXPECTED))?;
         let mac = mac_of(bridge, uuid);
         let (settings, datapath) = settings(name, bridge, &mac, machine)?;
-        let snooping = snooping_words(name, bridge)?;
+        let snooping = snooping::words(name, bridge)?;
         // A bridge without its tree would have loops: it is not made.
         let tree = rstp::bridge_words(name, bridge)?;
         let mut made = WantedBridge {
@@ -171,7 +172,8 @@ impl Wanted {
                 (Ok((port, vlans)), Some(number)) => {
                     self.numbers.insert(uuid.to_owned(), *number);
                     self.interfaces.insert(uuid.to_owned(), port.clone());
-                    let (of, floods) = (of.to_owned(), is_on(of_port, "mcast-snooping-flood"));
+                    let (of, floods) =
+                        (of.to_owned(), snooping::is_on(of_port, "mcast-snooping-flood"));
                     let spanning = self.spanning(&of, name, bridge, of_port);
                     tags.insert(port, Tags { of, vlans, number: *number, floods, spanning });
                 }
@@ -250,7 +252,7 @@ impl Wanted {
             self.numbers.insert((*uuid).to_owned(), *number);
             self.interfaces.insert((*uuid).to_owned(), port.clone());
         }
-        let floods = is_on(bond.port, "mcast-snooping-flood");
+        let floods = snooping::is_on(bond.port, "mcast-snooping-flood");
         let (of, spanning) = (of.to_owned(), String::new());
         tags.insert(name.to_owned(), Tags { of, vlans, number: *number, floods, spanning });
         Ok(())
@@ -500,32 +502,6 @@ struct Tags {
     number: u16,
     floods: bool,
     spanning: String,
-}
-
-/// Whether a row's `other_config` says that something is so.
-fn is_on(row: &Row, key: &str) -> bool {
-    row.get("other_config").pairs().get(key).is_some_and(|text| text == "true")
-}
-
-/// What is said of groups: nothing where they go everywhere.
-fn snooping_words(name: &str, bridge: &Row) -> Result<String, String> {
-    if bridge.get("mcast_snooping_enable").atoms().first() != Some(&Atom::Bool(true)) {
-        return Ok(String::new());
-    }
-    let other = bridge.get("other_config").pairs();
-    let number = |key: &str| match other.get(key).map(|text| text.parse::<u64>()) {
-        Some(Err(_)) => Err(format!("{name}: {key} is no number")),
-        Some(Ok(number)) => Ok(Some(number)),
-        None => Ok(None),
-    };
-    let strict = is_on(bridge, "mcast-snooping-disable-flood-unregistered");
-    let unknown = if strict { "routers" } else { "flood" };
-    let ageing = number("mcast-snooping-aging-time")?.unwrap_or(300).clamp(1, 3600);
-    let most = number("mcast-snooping-table-size")?.unwrap_or(2048).clamp(10, 65_536);
-    Ok(format!(
-        " snooping on unknown {unknown} ageing {ageing}s groups_limit {most} port_limit {most} \
-         fast_leave true"
-    ))
 }
 
 /// What is said of a controller.
