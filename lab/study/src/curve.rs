@@ -16,7 +16,8 @@ use lab_search::stats::summary::mean;
 
 use crate::cell::{Runs, fits, in_words, reason};
 use crate::folder::Measured;
-use crate::study::{Curve, Pick, What};
+use crate::study::{Curve, Pick};
+use crate::what::What;
 
 /// A point.
 #[derive(Debug, Clone, Copy, PartialEq)]

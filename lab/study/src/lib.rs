@@ -18,5 +18,6 @@ pub mod page;
 pub mod scenario;
 pub mod study;
 pub mod table;
+pub mod what;
 
 pub use lab_record::Error;

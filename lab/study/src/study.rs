@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use toml::Table;
 
 use crate::Error;
+use crate::what::What;
 
 /// A study.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -290,32 +291,6 @@ pub struct BarsOf {
     pub title: String,
     /// The table, by its id.
     pub of: String,
-}
-
-/// What a curve is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum What {
-    /// Answers of searches.
-    Rate,
-    /// Cycles that a packet costs the device, by its own count: also where the generator is slower.
-    Cost,
-    /// Share of the cycles of all nodes that some nodes have.
-    NodeShare,
-    /// An event of the processor a packet, by its counters.
-    Event,
-    /// Instructions a cycle, by the same counters.
-    Ipc,
-    /// Instructions a packet where the processor does not tell: by valgrind.
-    Modelled,
-    /// A percentile of latency.
-    Percentile,
-    /// Mean latency.
-    Mean,
-    /// Share of what was sent that the device lost in timed trials.
-    Loss,
-    /// Every latency.
-    Histogram,
 }
 
 /// A curve.

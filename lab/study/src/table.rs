@@ -10,7 +10,8 @@ use std::fmt::Write;
 use crate::cell::{Cell, Number, Runs};
 use crate::curve::{self, Point};
 use crate::folder::plain;
-use crate::study::{Column, FigureOf, Pick, Row, Study, TableOf, Unit, What};
+use crate::study::{Column, FigureOf, Pick, Row, Study, TableOf, Unit};
+use crate::what::What;
 
 /// A place of a table or a figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,7 +128,7 @@ pub fn of_figure(runs: &Runs<'_>, figure: &FigureOf, devices: &[String]) -> Vec<
             item: figure.id.clone(),
             row: drawn.name.clone(),
             column,
-            unit: unit_of(drawn.what),
+            unit: drawn.what.unit(),
             theirs: None,
             device: device.cloned(),
             cell,
@@ -178,17 +179,6 @@ fn number(point: &Point, pick: &Pick) -> Number {
         cost: None,
         anomalies: Vec::new(),
         run: pick.runs.first().cloned().unwrap_or_default(),
-    }
-}
-
-fn unit_of(what: What) -> &'static str {
-    match what {
-        What::Rate => "pps",
-        What::NodeShare | What::Loss => "share",
-        What::Cost => "cycles",
-        What::Event | What::Modelled => "a packet",
-        What::Ipc => "a cycle",
-        What::Percentile | What::Mean | What::Histogram => "ns",
     }
 }
 

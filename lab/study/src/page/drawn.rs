@@ -2,7 +2,8 @@
 
 use super::Page;
 use crate::curve::{self, Point};
-use crate::study::{Curve, FigureOf, What};
+use crate::study::{Curve, FigureOf};
+use crate::what::What;
 
 /// A curve of a device that has points.
 pub(super) struct Drawn<'a> {

@@ -13,30 +13,19 @@ use super::{Page, models};
 use crate::cell::Cell;
 use crate::curve::{self, Point};
 use crate::folder::plain;
-use crate::study::{FigureOf, What};
+use crate::study::FigureOf;
+use crate::what::What;
 
 /// Room for the names of a drawing's curves, as wide as it is without its axis. Where those of all
 /// devices have none, each device has drawings of its own.
 const LEGEND: f64 = 520.0;
 
-/// Drawings of a figure, in their order; histograms stand below them.
-const DRAWN: [What; 8] = [
-    What::Rate,
-    What::Cost,
-    What::NodeShare,
-    What::Event,
-    What::Ipc,
-    What::Modelled,
-    What::Mean,
-    What::Loss,
-];
-
 pub(super) fn body(page: &Page<'_>, figure: &FigureOf) -> String {
     let all = drawn(page, figure);
     let mut body = String::new();
     let marks = marks(page, figure);
-    for what in DRAWN {
-        let kin = |it: &&Drawn<'_>| kind(it.curve.what) == kind(what);
+    for what in What::DRAWN {
+        let kin = |it: &&Drawn<'_>| it.curve.what.axis() == what.axis();
         let mine: Vec<&Drawn<'_>> = all.iter().filter(kin).collect();
         let together = |it: &&Drawn<'_>| width(&format!("{}, {}", plain(it.device), it.curve.name));
         if mine.iter().map(together).sum::<f64>() <= LEGEND {
@@ -73,21 +62,6 @@ fn width(name: &str) -> f64 {
     text_width(name, 12.0) + 33.0
 }
 
-/// Curves of one kind share a drawing.
-fn kind(what: What) -> u8 {
-    match what {
-        What::Rate => 0,
-        What::NodeShare => 1,
-        What::Event => 2,
-        What::Mean | What::Percentile => 3,
-        What::Loss => 4,
-        What::Histogram => 5,
-        What::Cost => 6,
-        What::Ipc => 7,
-        What::Modelled => 8,
-    }
-}
-
 fn draw(
     figure: &FigureOf,
     what: What,
@@ -95,17 +69,7 @@ fn draw(
     marks: &[(f64, String)],
     device: &str,
 ) -> String {
-    let (label, unit) = match what {
-        What::Rate => ("packets per second", Unit::Count),
-        What::Cost => ("cycles a packet", Unit::Plain),
-        What::NodeShare => ("share of the nodes' cycles", Unit::Share),
-        What::Event => ("events a packet", Unit::Plain),
-        What::Ipc => ("instructions a cycle", Unit::Plain),
-        What::Modelled => ("instructions a packet, by valgrind", Unit::Plain),
-        What::Mean | What::Percentile => ("one-way latency", Unit::Nanoseconds),
-        What::Loss => ("lost by the device", Unit::Share),
-        What::Histogram => return String::new(),
-    };
+    let Some((label, unit)) = what.axis() else { return String::new() };
     let series = |it: &&Drawn<'_>| curves::Series {
         name: match device {
             "" => format!("{}, {}", plain(it.device), it.curve.name),

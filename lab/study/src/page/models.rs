@@ -12,7 +12,8 @@ use super::drawn::{Drawn, caches};
 use crate::cell::Cell;
 use crate::folder::plain;
 use crate::model::{Fitted, Found, fit, latency_curve};
-use crate::study::{FigureOf, ModelKind, ModelOf, TableOf, What};
+use crate::study::{FigureOf, ModelKind, ModelOf, TableOf};
+use crate::what::What;
 
 /// Fits to each row of a table, over its columns: the source's numbers, and ours.
 pub(super) fn of_table(page: &Page<'_>, table: &TableOf) -> String {
