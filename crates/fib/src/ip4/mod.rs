@@ -35,8 +35,6 @@ mod write;
 
 #[cfg(test)]
 mod nodes_tests;
-#[cfg(test)]
-mod twin;
 
 use std::sync::PoisonError;
 

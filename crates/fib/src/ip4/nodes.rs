@@ -66,6 +66,12 @@ impl Ip4Nodes {
         spare.fresh as usize - spare.free.len()
     }
 
+    /// Takes back what readers have passed since; tables that need room do so themselves.
+    pub fn reclaim(&self) {
+        let Spare { free, retired, .. } = &mut *self.spare();
+        retired.reclaim(|node| free.push(node));
+    }
+
     /// Bytes that have memory, of which `used` nodes fill a part.
     pub fn bytes(&self) -> usize {
         self.nodes.resident_bytes()

@@ -29,21 +29,26 @@ const VECTOR: usize = 256;
 
 /// How a machine finds the match in a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kernel {
-    /// One entry after the other.
+pub enum Ip6Kernel {
+    /// One entry after the other; runs everywhere.
     Scalar,
-    /// All four at once.
+    /// All four at once; a processor without AVX2 and BMI2 runs the scalar one instead.
     Avx2,
 }
 
-impl Kernel {
+impl Ip6Kernel {
     /// The fastest that this machine has.
-    pub(super) fn best() -> Kernel {
+    pub(super) fn best() -> Ip6Kernel {
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-            Kernel::Avx2
+            Ip6Kernel::Avx2
         } else {
-            Kernel::Scalar
+            Ip6Kernel::Scalar
         }
+    }
+
+    /// This one, or that which runs everywhere where the machine has not what it takes.
+    pub(super) fn or_scalar(self) -> Ip6Kernel {
+        if Self::best() == self { self } else { Ip6Kernel::Scalar }
     }
 }
 
@@ -87,7 +92,7 @@ pub(super) fn lookup(memory: &Memory, root: Word, address: u128) -> u32 {
 
 /// Looks `addresses` up from `root`, writing one word each to `out`.
 pub(super) fn lookup_bulk(
-    kernel: Kernel,
+    kernel: Ip6Kernel,
     memory: &Memory,
     root: Word,
     addresses: &[u128],
@@ -108,7 +113,7 @@ pub(super) fn lookup_bulk(
 }
 
 fn walk_with(
-    kernel: Kernel,
+    kernel: Ip6Kernel,
     memory: &Memory,
     root: Word,
     addresses: &[u128; VECTOR],
@@ -116,9 +121,9 @@ fn walk_with(
     count: usize,
 ) {
     match kernel {
-        Kernel::Scalar => walk(memory, root, addresses, words, count, find_scalar),
+        Ip6Kernel::Scalar => walk(memory, root, addresses, words, count, find_scalar),
         // SAFETY: this kernel is chosen only where the machine has the instructions.
-        Kernel::Avx2 => unsafe { walk_avx2(memory, root, addresses, words, count) },
+        Ip6Kernel::Avx2 => unsafe { walk_avx2(memory, root, addresses, words, count) },
     }
 }
 

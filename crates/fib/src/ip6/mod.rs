@@ -31,17 +31,13 @@ mod store;
 mod update;
 mod word;
 
-#[cfg(test)]
-mod twin;
-
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use explain::{Ip6Match, Ip6Step};
-pub use lookup::Ip6Ahead;
+pub use lookup::{Ip6Ahead, Ip6Kernel};
 
 use self::build::Item;
-use self::lookup::Kernel;
 use self::store::{Memory, Store};
 use self::word::Word;
 use crate::pages::PageSize;
@@ -106,7 +102,7 @@ pub struct Ip6Table {
     /// The default route: apart, so that changing it touches one word instead of thousands.
     default: AtomicU32,
     pool: Arc<Ip6Pool>,
-    kernel: Kernel,
+    kernel: Ip6Kernel,
     routes: AtomicUsize,
     max_routes: usize,
 }
@@ -118,7 +114,7 @@ impl Ip6Table {
             root: AtomicU32::new(0),
             default: AtomicU32::new(0),
             pool: Arc::clone(pool),
-            kernel: Kernel::best(),
+            kernel: Ip6Kernel::best(),
             routes: AtomicUsize::new(0),
             max_routes,
         }
@@ -141,8 +137,13 @@ impl Ip6Table {
     /// What each of `addresses` forwards to, as [`Forward::bits`], into the same place of `out`;
     /// the shorter of the two decides how many.
     pub fn lookup_bulk(&self, addresses: &[u128], out: &mut [u32]) {
+        self.lookup_bulk_with(self.kernel, addresses, out);
+    }
+
+    /// The same by a kernel of the caller's choice, to test and to compare.
+    pub fn lookup_bulk_with(&self, kernel: Ip6Kernel, addresses: &[u128], out: &mut [u32]) {
         let default = self.default.load(Ordering::Acquire);
-        self.lookup_bulk_specific(addresses, out);
+        self.lookup_in(kernel.or_scalar(), addresses, out);
         for bits in out.iter_mut().take(addresses.len()) {
             *bits = if *bits == 0 { default } else { *bits };
         }
@@ -150,8 +151,12 @@ impl Ip6Table {
 
     /// The same by all routes but the default one.
     pub fn lookup_bulk_specific(&self, addresses: &[u128], out: &mut [u32]) {
+        self.lookup_in(self.kernel, addresses, out);
+    }
+
+    fn lookup_in(&self, kernel: Ip6Kernel, addresses: &[u128], out: &mut [u32]) {
         let root = Word(self.root.load(Ordering::Acquire));
-        lookup::lookup_bulk(self.kernel, &self.pool.memory, root, addresses, out);
+        lookup::lookup_bulk(kernel, &self.pool.memory, root, addresses, out);
     }
 
     /// Adds or replaces a route, and returns what it forwarded to before. On an error the table is

@@ -90,7 +90,9 @@ impl Running<'_> {
         if self.earlier.has_answer(subject, cost::METRIC) {
             return Ok(());
         }
-        let found = cost::measure(rig, load, self.campaign.scenario.traffic.both_directions)?;
+        let scenario = self.campaign.scenario;
+        let both = scenario.traffic.both_directions;
+        let found = cost::measure(rig, load, both, scenario.measure.trial_s)?;
         found.map_or(Ok(()), |it| self.recorder.write(it.record(subject.clone())))
     }
 

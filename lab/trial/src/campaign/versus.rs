@@ -234,8 +234,9 @@ impl Versus<'_> {
         }
         let mut rig = self.ready(self.campaign.bench, device, what)?;
         let rate = self.rate(&mut rig, device, what)?;
-        let both = self.campaign.scenario.traffic.both_directions;
-        let cost = cost::measure(&mut rig, what.load, both)?;
+        let scenario = self.campaign.scenario;
+        let both = scenario.traffic.both_directions;
+        let cost = cost::measure(&mut rig, what.load, both, scenario.measure.trial_s)?;
         Ok(Start { rate, cost: cost.map(|cost| self.told(cost, device, what)).transpose()? })
     }
 

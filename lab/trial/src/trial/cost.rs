@@ -20,9 +20,11 @@ use crate::watch::telemetry::grown;
 
 /// What the number is called.
 pub const METRIC: &str = "cost";
-/// Windows of a start, and their length: shorter than a host takes a core away for.
-const WINDOWS: usize = 40;
+/// Length of a window: shorter than a host takes a core away for.
 const WINDOW_S: f64 = 0.005;
+/// Windows of a start: as long as a trial together, but no fewer and no more than these.
+const FEWEST_WINDOWS: usize = 12;
+const MOST_WINDOWS: usize = 40;
 /// Packets handed over at once: as many as the largest vectors of devices hold.
 const BURST: usize = 256;
 /// Windows with fewer packets tell nothing.
@@ -112,15 +114,15 @@ pub(crate) fn saturate(
     Ok(rig.carry(streams, Plan { quiet_ns: QUIET_NS, ..plan })?.received())
 }
 
-/// What each node did at saturation, and how full vectors were; over a link too slow for windows,
-/// of so many seconds together. None of a device that does not tell.
+/// What each node did at saturation in trials of so many seconds, and how full vectors were; over a
+/// link too slow for windows, in one of them. None of a device that does not tell.
 pub(crate) fn at_saturation(
     rig: &mut Rig<'_>,
     load: &Load,
     both: bool,
     seconds: f64,
 ) -> Result<Option<(Vec<NodeCost>, f64)>, Error> {
-    if let Some(cost) = measure(rig, load, both)? {
+    if let Some(cost) = measure(rig, load, both, seconds)? {
         return Ok(Some((cost.nodes, cost.vector_packets)));
     }
     let before = rig.nodes()?;
@@ -143,14 +145,25 @@ pub(super) fn window(nodes: &[NodeCost]) -> Option<(f64, f64)> {
         .then_some((cycles / packets, packets / calls))
 }
 
-/// Measures it; none of a device that does not tell, nor over a wire too slow to fill a window.
-pub(crate) fn measure(rig: &mut Rig<'_>, load: &Load, both: bool) -> Result<Option<Cost>, Error> {
+/// Measures it where trials take so many seconds; none of a device that does not tell, nor over a
+/// wire too slow to fill a window.
+pub(crate) fn measure(
+    rig: &mut Rig<'_>,
+    load: &Load,
+    both: bool,
+    trial_s: f64,
+) -> Result<Option<Cost>, Error> {
     if too_slow(rig) || rig.nodes()?.is_empty() {
         return Ok(None);
     }
-    let windows = windows(rig, load, both, WINDOWS)?;
+    let windows = windows(rig, load, both, windows_of(trial_s))?;
     rig.forget_counts()?;
     Ok(Cost::of(&windows))
+}
+
+/// Windows where trials take so many seconds: who asks for short ones looks at rough numbers.
+fn windows_of(trial_s: f64) -> usize {
+    ((trial_s / WINDOW_S).round() as usize).clamp(FEWEST_WINDOWS, MOST_WINDOWS)
 }
 
 /// Whether its wires carry too little to fill a window.
@@ -211,6 +224,11 @@ mod tests {
         let record = cost.record(Subject::default());
         assert!(record.note.as_ref().unwrap().starts_with("vectors of 250.0 packets"));
         assert_eq!((record.unit, record.values.len()), (Unit::Cycles, 6));
+    }
+
+    #[test]
+    fn short_trials_have_fewer_windows() {
+        assert_eq!([0.001, 0.05, 0.1, 0.2, 30.0].map(windows_of), [12, 12, 20, 40, 40]);
     }
 
     #[test]

@@ -1,12 +1,14 @@
-//! The table held to its naive twin through random adds, replaces, deletes and lookups.
+//! The IPv4 table held to its naive twin through random adds, replaces, deletes and lookups.
+
+#![allow(clippy::unwrap_used, clippy::panic)] // A test fails by panicking.
 
 use std::sync::Arc;
 
+use fib::ip4::{Ip4Kernel, Ip4Layout, Ip4Nodes, Ip4Options, Ip4Table};
+use fib::pages::PageSize;
+use fib::quiesce::Quiescence;
+use fib::{Address, FibError, Forward, Ip4Prefix, Naive, Prefix};
 use proptest::prelude::*;
-
-use super::*;
-use crate::quiesce::Quiescence;
-use crate::{Forward, Naive, Prefix};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -29,16 +31,19 @@ fn any_step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn table(layout: Ip4Layout, nodes: usize, max_routes: usize) -> Ip4Table {
-    let nodes = Ip4Nodes::new(nodes, PageSize::Small, &Quiescence::new()).unwrap();
+fn pool(nodes: usize) -> Arc<Ip4Nodes> {
+    Ip4Nodes::new(nodes, PageSize::Small, &Quiescence::new()).unwrap()
+}
+
+fn table(nodes: &Arc<Ip4Nodes>, layout: Ip4Layout, max_routes: usize) -> Ip4Table {
     let options = Ip4Options { layout, page_size: PageSize::Small, max_routes };
-    Ip4Table::new(&nodes, options).unwrap()
+    Ip4Table::new(nodes, options).unwrap()
 }
 
 /// The addresses where an answer may change: both ends of every prefix, and one to either side.
 fn edges(prefixes: impl IntoIterator<Item = Ip4Prefix>) -> Vec<u32> {
     let ends = prefixes.into_iter().flat_map(|prefix| {
-        let last = prefix.address() | !<u32 as crate::Address>::mask(prefix.length());
+        let last = prefix.address() | !<u32 as Address>::mask(prefix.length());
         [prefix.address().wrapping_sub(1), prefix.address(), last, last.wrapping_add(1)]
     });
     ends.collect()
@@ -63,14 +68,15 @@ fn layouts() -> impl Strategy<Value = Ip4Layout> {
 }
 
 proptest! {
-    #![proptest_config(crate::testing::cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn every_interleaving_equals_the_naive_twin(
         layout in layouts(),
         steps in prop::collection::vec(any_step(), 1..80),
     ) {
-        let (table, mut naive) = (table(layout, 10_000, 10_000), Naive::new());
+        let nodes = pool(10_000);
+        let (table, mut naive) = (table(&nodes, layout, 10_000), Naive::new());
         let mut touched = Vec::new();
         for step in steps {
             let prefix = match step {
@@ -96,7 +102,8 @@ proptest! {
         prop_assert_eq!(listed, expected);
         touched.iter().for_each(|prefix| { table.remove(*prefix); });
         prop_assert!(table.is_empty());
-        prop_assert!(table.nodes.take(10_000).is_ok());
+        nodes.reclaim();
+        prop_assert_eq!(nodes.used(), 0);
     }
 
     #[test]
@@ -106,7 +113,7 @@ proptest! {
         max_routes in 1usize..12,
         prefixes in prop::collection::vec(any_prefix(), 1..40),
     ) {
-        let (table, mut naive) = (table(layout, nodes, max_routes), Naive::new());
+        let (table, mut naive) = (table(&pool(nodes), layout, max_routes), Naive::new());
         for (id, prefix) in prefixes.iter().enumerate() {
             let to = Forward::new(1, id as u32);
             match table.insert(*prefix, to) {
@@ -121,8 +128,7 @@ proptest! {
 
 #[test]
 fn tables_share_a_pool_and_give_it_back() {
-    let readers = Quiescence::new();
-    let nodes = Ip4Nodes::new(4, PageSize::Small, &readers).unwrap();
+    let nodes = pool(4);
     let options = Ip4Options { page_size: PageSize::Small, ..Ip4Options::default() };
     let one = Ip4Table::new(&nodes, options).unwrap();
     let two = Ip4Table::new(&nodes, options).unwrap();
@@ -137,6 +143,7 @@ fn tables_share_a_pool_and_give_it_back() {
 
 #[test]
 fn a_route_to_nothing_is_refused() {
-    let error = table(Ip4Layout::Wide, 1, 1).insert(Prefix::all(), Forward::NONE).unwrap_err();
+    let error =
+        table(&pool(1), Ip4Layout::Wide, 1).insert(Prefix::all(), Forward::NONE).unwrap_err();
     assert!(error.to_string().contains("0.0.0.0/0"));
 }
