@@ -214,7 +214,7 @@ impl Setting {
         let (looks, stalls_per_s) = match earlier.methods.first() {
             Some(method) => (Vec::new(), method.stalls_per_s),
             None => {
-                let look = if cut.quick { probe::BRIEF } else { probe::FIRST };
+                let look = probe::look_before(scenario.measure.trial_s);
                 let looks = probe::looks(&clock, &lab_core, probe::first(&device_cores), look);
                 let stalls_per_s = probe::stalls_per_s(&looks);
                 (looks, stalls_per_s)

@@ -34,11 +34,17 @@ pub struct Look {
 }
 
 /// The usual.
-pub const FIRST: Look = Look { time_ns: 1_000_000_000, most: 3 };
-/// Where everything is short.
-pub const BRIEF: Look = Look { time_ns: 200_000_000, most: 1 };
+const FIRST: Look = Look { time_ns: 1_000_000_000, most: 3 };
+/// Where trials are shorter than these seconds.
+const BRIEF: Look = Look { time_ns: 200_000_000, most: 1 };
+const SHORT_TRIAL_S: f64 = 0.5;
 /// The same, before each start of a device.
 pub const AGAIN_NS: u64 = 100_000_000;
+
+/// How the host is looked at before trials of so many seconds: what is short is rough anyway.
+pub fn look_before(trial_s: f64) -> Look {
+    if trial_s < SHORT_TRIAL_S { BRIEF } else { FIRST }
+}
 
 /// Watches with this thread.
 pub fn watch(clock: &Clock, time_ns: u64) -> Away {
@@ -175,6 +181,12 @@ mod tests {
         assert_eq!(stalls_per_s(&[look([0, 40]), look([0, 0]), look([0, 0])]), 0.0);
         assert_eq!(stalls_per_s(&[look([0, 9]), look([11, 0]), look([70, 1])]), 16.0);
         assert_eq!(stalls_per_s(&[look([0, 0])]), 0.0);
+    }
+
+    #[test]
+    fn short_trials_begin_after_a_brief_look() {
+        assert_eq!([0.05, 0.49].map(look_before), [BRIEF; 2]);
+        assert_eq!([0.5, 30.0].map(look_before), [FIRST; 2]);
     }
 
     #[test]
