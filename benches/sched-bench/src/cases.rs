@@ -90,8 +90,7 @@ fn htb(classes: u32) -> Shape {
         quantum: Some(Size(1514)),
         ..HtbClass::new(leaf(at), Some(TOP), share)
     }));
-    let (default, r2q, direct_packets) = (None, 10, 1000);
-    Shape::Htb(HtbShape { handle: HANDLE, default, r2q, direct_packets, classes: all })
+    Shape::Htb(HtbShape { handle: HANDLE, classes: all, ..HtbShape::default() })
 }
 
 fn hfsc(classes: u32) -> Shape {

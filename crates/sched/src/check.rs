@@ -25,6 +25,7 @@ pub fn check(config: &Config) -> Result<(), Error> {
     }
     let mut names = Names::default();
     shape(&config.root, &mut names)?;
+    config.root.plan().leaves().into_iter().flatten().try_for_each(belongs_to_one_worker)?;
     for (at, filter) in config.filters.iter().enumerate() {
         filter.check()?;
         names.expect_leaf(filter.class, || format!("filter {}", at + 1))?;
@@ -57,6 +58,16 @@ fn shape(shape_: &Shape, names: &mut Names) -> Result<(), Error> {
     plan.default_class()
         .filter(|id| names.is_inner(*id))
         .map_or(Ok(()), |id| names.expect_leaf(id, || format!("the default of {}", plan.kind())))
+}
+
+/// Below another discipline, or a bucket of the whole, a tree has one worker.
+fn belongs_to_one_worker(shape: &Shape) -> Result<(), Error> {
+    if shape.plan().all_workers() {
+        let reason = "the tree stands under another discipline, or under the bucket that a `rate` \
+            makes, which one worker serves; give the rate to its top class";
+        return Err(Error::AllWorkers { reason });
+    }
+    shape.plan().leaves().into_iter().flatten().try_for_each(belongs_to_one_worker)
 }
 
 /// What a configuration that can be had had better not say.

@@ -179,6 +179,13 @@ impl Discipline for Child {
         }
     }
 
+    fn busy_flows(&self) -> u32 {
+        match self {
+            Self::Fifo(fifo) => fifo.busy_flows(),
+            Self::Other(other) => each!(&other.kind, one => one.busy_flows()),
+        }
+    }
+
     fn spend(&mut self, now_ns: u64) {
         if let Self::Other(other) = self {
             each!(&mut other.kind, one => one.spend(now_ns));

@@ -51,6 +51,11 @@ impl Config {
         self.root.asks()
     }
 
+    /// Whether every worker is to have a part of it: [`build_for`](crate::build_for()).
+    pub fn is_for_all_workers(&self) -> bool {
+        self.root.plan().all_workers()
+    }
+
     /// That discipline with the default bounds and no filters.
     pub fn of(root: Shape) -> Self {
         Self {

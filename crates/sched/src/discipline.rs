@@ -35,6 +35,11 @@ pub(crate) trait Discipline {
     /// in.
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>);
     fn report(&self) -> Report;
+
+    /// How many flows wait, where it tells them apart: who has more of them has a greater part.
+    fn busy_flows(&self) -> u32 {
+        1
+    }
     /// Its buckets are empty now, and those of what stands under it.
     fn spend(&mut self, _now_ns: u64) {}
     /// The count of what waits, where the discipline keeps one: a packet taken out early is still

@@ -128,6 +128,12 @@ pub enum Error {
         /// What would go wrong if it did.
         reason: &'static str,
     },
+    /// A tree that several workers cannot serve.
+    #[error("all_workers: {reason}")]
+    AllWorkers {
+        /// Why not.
+        reason: &'static str,
+    },
     /// State that would need more memory than is allowed.
     #[error("this needs {needed} of memory, above memory_limit {limit}")]
     Memory {

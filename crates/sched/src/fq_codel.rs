@@ -226,6 +226,10 @@ impl Discipline for FqCodel {
         Some(&mut self.backlog)
     }
 
+    fn busy_flows(&self) -> u32 {
+        Self::busy_flows(self) as u32
+    }
+
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         for (flow, bytes) in self.flows.iter_mut().zip(&mut self.bytes) {
             while let Some(id) = flow.queue.pop(cx.pool) {

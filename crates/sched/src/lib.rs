@@ -18,6 +18,9 @@
 //! All memory is reserved by [`build()`]; [`memory()`] tells how much. Enqueue and dequeue allocate
 //! nothing. Each discipline's module states its time and space a packet.
 //!
+//! [`build_for()`] makes one tree's schedulers for several threads: each has the packets that come
+//! to it, all share the rates.
+//!
 //! A scheduler belongs to one thread at a time (`Send`, not `Sync`).
 
 mod agenda;
@@ -78,7 +81,7 @@ mod warning;
 mod wheel;
 mod word;
 
-pub use build::build;
+pub use build::{build, build_for};
 pub use cake::{CakeShape, Isolation, Tins};
 pub use check::{check, warnings};
 pub use class_id::ClassId;

@@ -10,6 +10,7 @@
 
 use std::any::Any;
 
+use crate::htb::Part;
 use crate::kind::Kind;
 use crate::names::Names;
 use crate::pool::Reuse;
@@ -94,6 +95,16 @@ pub(crate) trait Plan: Settings {
     /// What becomes of packets that no filter takes while there is no default.
     fn without_default(&self) -> &'static str {
         ""
+    }
+
+    /// Whether every worker is to have a part of it.
+    fn all_workers(&self) -> bool {
+        false
+    }
+
+    /// A part for each of so many workers, where it can be had so.
+    fn parts(&self, _mtu_bytes: u32, _workers: usize) -> Result<Vec<Part>, Error> {
+        Ok(Vec::new())
     }
 
     /// Makes it; it was checked.

@@ -7,6 +7,7 @@
 //! In whole nanoseconds those 64 bytes would be 5 and not 5.12: 2.4 % too fast.
 
 use crate::LinkLayer;
+use crate::pool::Backlog;
 use crate::units::Rate;
 
 /// A time or a debt in 1/256 ns.
@@ -30,7 +31,7 @@ pub(crate) fn ns_to_pay(debt: Ticks) -> u64 {
 }
 
 /// What a link makes of a packet's length.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Link {
     /// The least that it carries, of which longer packets need not know more; `CELLS` says that
     /// there is more to know of every packet.
@@ -56,7 +57,7 @@ impl Link {
 
     /// In line is what most links make of most packets.
     #[inline(always)]
-    fn bytes(self, length_bytes: u32) -> u64 {
+    pub(crate) fn bytes(self, length_bytes: u32) -> u64 {
         let with_overhead = u64::from(length_bytes) + u64::from(self.overhead_bytes);
         if with_overhead >= u64::from(self.least_bytes) {
             return with_overhead;
@@ -67,6 +68,11 @@ impl Link {
     /// The same of a length that may be more than any packet's.
     pub(crate) fn longest(self, bytes: u64) -> u64 {
         self.bytes(u32::try_from(bytes).unwrap_or(u32::MAX)).max(bytes)
+    }
+
+    /// What waits, with what the link adds: no more than it makes of it.
+    pub(crate) fn of_backlog(self, Backlog { packets, bytes }: Backlog) -> i64 {
+        (bytes + u64::from(packets) * u64::from(self.overhead_bytes)) as i64
     }
 
     #[cold]
@@ -98,6 +104,11 @@ impl Price {
     #[inline]
     pub(crate) fn of(&self, length_bytes: u32) -> Ticks {
         (self.link.bytes(length_bytes).wrapping_mul(self.multiplier) >> self.shift) as Ticks
+    }
+
+    /// The same of bytes as a link has made them already.
+    pub(crate) fn of_link_bytes(self) -> Self {
+        Self { link: Link::default(), ..self }
     }
 
     /// The price of a bucket's depth, which may be more bytes than any packet.

@@ -78,6 +78,7 @@ mod tests {
             default: None,
             r2q: 10,
             direct_packets: 1,
+            all_workers: false,
             classes: minors.iter().map(class).collect(),
         })
     }
@@ -139,7 +140,14 @@ mod tests {
         if hfsc {
             return Shape::Hfsc(HfscShape { handle, default, classes: hfsc_classes });
         }
-        Shape::Htb(HtbShape { handle, default, r2q: 10, direct_packets: 1, classes: htb })
+        Shape::Htb(HtbShape {
+            handle,
+            default,
+            r2q: 10,
+            direct_packets: 1,
+            all_workers: false,
+            classes: htb,
+        })
     }
 
     #[test]

@@ -93,6 +93,56 @@ impl Report {
         self.gauges.iter().find(|(of, _)| *of == name).map(|&(_, value)| value)
     }
 
+    /// One report of the parts that several workers have of one tree, each with its worker's
+    /// number: what they did together, and what each sent.
+    pub fn joined(parts: impl IntoIterator<Item = (usize, Report)>) -> Option<Report> {
+        let mut parts = parts.into_iter().peekable();
+        let (first, mut all) = parts.next()?;
+        if parts.peek().is_none() {
+            return Some(all);
+        }
+        let sent = |worker: usize, part: &Report| {
+            (format!("worker_{worker}_packets").into(), part.counters.sent_packets as i64)
+        };
+        let mut by_worker = vec![sent(first, &all)];
+        for (worker, part) in parts {
+            by_worker.push(sent(worker, &part));
+            all.add(part);
+        }
+        all.gauges.extend(by_worker);
+        Some(all)
+    }
+
+    /// Adds another part's to its own.
+    fn add(&mut self, part: Report) {
+        let (own, other) = (&mut self.counters, part.counters);
+        own.sent_packets += other.sent_packets;
+        own.sent_bytes += other.sent_bytes;
+        own.dropped += other.dropped;
+        own.overlimits += other.overlimits;
+        own.requeues += other.requeues;
+        own.marked += other.marked;
+        self.backlog.packets += part.backlog.packets;
+        self.backlog.bytes += part.backlog.bytes;
+        for (name, value) in part.gauges {
+            let Some((_, own)) = self.gauges.iter_mut().find(|(had, _)| *had == name) else {
+                continue;
+            };
+            // The settings of `htb` tell one of the counts, as those of `tc` do.
+            if name == "direct_packets" {
+                let told = |count: i64| format!("direct_packets_stat {count}");
+                self.settings = self.settings.replacen(&told(*own), &told(*own + value), 1);
+            }
+            // The longest is no sum.
+            *own = if name.starts_with("max") || name.starts_with("longest") {
+                (*own).max(value)
+            } else {
+                *own + value
+            };
+        }
+        self.children.iter_mut().zip(part.children).for_each(|(own, other)| own.add(other));
+    }
+
     fn title(&self) -> String {
         let mut words = Vec::new();
         if !matches!(&*self.kind, "class" | "band") {

@@ -68,7 +68,13 @@ fn shapes() -> Vec<Shape> {
         CakeShape { bandwidth: Some(Rate(10_000_000)), ack_filter: true, ..Default::default() }
             .into(),
         Shape::tbf(Rate(10_000_000), Size(3000), Shape::fq_codel()),
-        Shape::Htb(HtbShape { handle, default, r2q: 10, direct_packets: 10, classes: htb }),
+        Shape::Htb(HtbShape {
+            handle,
+            default,
+            direct_packets: 10,
+            classes: htb,
+            ..Default::default()
+        }),
         Shape::Hfsc(HfscShape { handle, default, classes: (1..9).map(hfsc_class).collect() }),
     ]
 }

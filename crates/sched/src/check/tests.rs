@@ -17,6 +17,7 @@ fn htb_of(classes: Vec<HtbClass>) -> Config {
         default: None,
         r2q: 10,
         direct_packets: 1000,
+        all_workers: false,
         classes,
     }))
 }

@@ -148,7 +148,7 @@ impl Htb {
 
     /// Puts a class into the wait queue until its debt is paid, or takes it out if it has none.
     #[inline(always)]
-    fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
+    pub(super) fn wait(&mut self, at: u32, now_ns: u64, debt: Ticks) {
         if debt > 0 {
             self.waiting.set(at, now_ns, now_ns + ns_to_pay(debt));
         } else {

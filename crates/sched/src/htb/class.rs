@@ -25,6 +25,15 @@ pub(crate) enum Mode {
     CanSend,
 }
 
+/// What comes of a packet served.
+pub(crate) struct Paid {
+    pub(crate) parent: u32,
+    pub(crate) mode: Mode,
+    pub(crate) mode_changes: bool,
+    /// Its turn.
+    pub(crate) is_over: bool,
+}
+
 /// A class's settings, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct ClassSettings {
@@ -35,6 +44,8 @@ pub(crate) struct ClassSettings {
     pub(crate) cburst_bytes: u64,
     pub(crate) priority: u8,
     pub(crate) quantum_bytes: u32,
+    /// What a worker is lent of it at a time, where several serve the tree.
+    pub(crate) piece_bytes: u32,
     pub(crate) text: String,
 }
 
@@ -145,6 +156,34 @@ impl Class {
     #[inline]
     pub(crate) fn debt(&self) -> Ticks {
         if self.ctokens < 0 { -self.ctokens } else { -self.tokens }
+    }
+
+    /// Serves a packet at a level, of which `deficit` is what it may still send in its turn there.
+    #[inline(always)]
+    pub(crate) fn pay(
+        &mut self,
+        deficit: &mut i32,
+        served_level: u8,
+        length_bytes: u32,
+        now_ns: u64,
+    ) -> Paid {
+        self.fill(now_ns);
+        self.charge(served_level, length_bytes);
+        let left = *deficit - length_bytes as i32;
+        // Without a branch: nobody foresees whose quantum is used up.
+        let is_over = left < 0;
+        *deficit = left + (self.quantum_bytes & -i32::from(is_over));
+        let mode = self.mode_by_buckets();
+        Paid { parent: self.parent, mode, mode_changes: mode != self.mode, is_over }
+    }
+
+    /// Gives back what was charged for so many bytes that were not sent, as far as the buckets have
+    /// room. Both are filled.
+    pub(crate) fn refund(&mut self, served_level: u8, bytes: u32) {
+        let pays = self.level >= served_level;
+        let [cost, ceil_cost] = self.prices.of(bytes);
+        self.tokens = (self.tokens + (cost & -Ticks::from(pays))).min(self.depth);
+        self.ctokens = (self.ctokens + ceil_cost).min(self.cdepth);
     }
 
     /// Counts a packet that was served at a level, and pays for it: out of the ceil's bucket and,

@@ -1,8 +1,10 @@
 //! What `htb` and its classes can be set to, what is refused, and how it is made.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use super::{ClassSettings, Htb, HtbSettings, kept};
+use super::book::Book;
+use super::{ClassSettings, Htb, HtbSettings, Part, kept};
 use crate::kind::Kind;
 use crate::names::Names;
 use crate::plan::{ClassShape, Classes, Plan, Shape};
@@ -12,6 +14,9 @@ use crate::settings::{Settings, settings};
 use crate::tree::{BreadthFirst, Tree, breadth_first};
 use crate::units::{Rate, Size, Time};
 use crate::{ClassId, Error, LinkLayer, Warning};
+
+/// In so long a class's rate gives what a worker is lent of it at a time.
+const PIECE: Time = Time(500_000);
 
 settings! {
     /// What `htb` can be set to.
@@ -24,6 +29,9 @@ settings! {
         r2q: usual u32 = 10, within(1, u32::MAX as u64, "1 and more");
         /// The most unshaped packets that wait.
         direct_packets: usual u32 = 1000, within(1, 1 << 24, "1 to 2^24"), tc(&["direct_qlen"]);
+        /// Whether every worker serves the packets that come to it, with leaves of its own; else one
+        /// worker serves all.
+        all_workers: usual bool = false, tc(&[]);
         with /// The classes, in any order.
         classes: Vec<HtbClass>;
     }
@@ -112,7 +120,7 @@ impl HtbClass {
             text += &format!("linklayer {} ", self.linklayer);
         }
         text += &format!("burst {} cburst {}", Said(Size(burst)), Said(Size(cburst)));
-        let link = Link::new(self.overhead, self.mpu, self.linklayer);
+        let link = self.link();
         ClassSettings {
             id: self.id,
             rate: Price::new(kept, link),
@@ -121,8 +129,20 @@ impl HtbClass {
             cburst_bytes: cburst,
             priority: self.prio,
             quantum_bytes: quantum as u32,
+            piece_bytes: self.piece_bytes(quantum, mtu_bytes),
             text,
         }
+    }
+
+    /// What a worker is lent at a time: what the rate gives in half a millisecond, or a packet. More
+    /// than a quantum would leave its turn no meaning.
+    fn piece_bytes(&self, quantum: u64, mtu_bytes: u32) -> u32 {
+        let packet = self.link().longest(u64::from(mtu_bytes));
+        self.rate.bytes_in(PIECE).clamp(packet, quantum.max(packet)) as u32
+    }
+
+    fn link(&self) -> Link {
+        Link::new(self.overhead, self.mpu, self.linklayer)
     }
 }
 
@@ -219,6 +239,12 @@ impl Plan for HtbShape {
     fn check(&self, names: &mut Names) -> Result<(), Error> {
         breadth_first(self.handle, &self.classes)?;
         self.classes.iter().try_for_each(HtbClass::check)?;
+        let links: Vec<Link> = self.classes.iter().map(HtbClass::link).collect();
+        if self.all_workers && links.windows(2).any(|two| two[0] != two[1]) {
+            let reason = "its classes differ in overhead, mpu or linklayer, and what a worker is \
+                lent is of one link";
+            return Err(Error::AllWorkers { reason });
+        }
         names.add_classes("htb", &self.classes)
     }
 
@@ -231,13 +257,38 @@ impl Plan for HtbShape {
     }
 
     fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {
+        Ok(Kind::Htb(Box::new(Htb::new(self.settings(mtu_bytes)?))))
+    }
+
+    fn all_workers(&self) -> bool {
+        self.all_workers
+    }
+
+    fn parts(&self, mtu_bytes: u32, workers: usize) -> Result<Vec<Part>, Error> {
+        let mut tree = self.settings(mtu_bytes)?;
+        tree.leaves.clear();
+        for (class, _) in &mut tree.classes {
+            // A part asks for what the link makes of its packets.
+            class.rate = class.rate.of_link_bytes();
+            class.ceil = class.ceil.of_link_bytes();
+        }
+        let pieces: Vec<u32> = tree.classes.iter().map(|(class, _)| class.piece_bytes).collect();
+        let book = Arc::new(Book::new(Htb::new(tree), workers, &pieces));
+        let link = self.classes.first().map(HtbClass::link).unwrap_or_default();
+        let part = |worker| Ok(Part::new(&book, worker, self.settings(mtu_bytes)?, link));
+        (0..workers).map(part).collect()
+    }
+}
+
+impl HtbShape {
+    fn settings(&self, mtu_bytes: u32) -> Result<HtbSettings, Error> {
         let Tree { order, leaves, map } = Tree::of(self.handle, &self.classes, mtu_bytes)?;
         let kept = kept::rates(&self.classes, &order);
         let class = |((at, parent, is_leaf), kept): ((usize, _, _), Rate)| {
             (self.classes[at].settings(kept, self.r2q, mtu_bytes, is_leaf), parent)
         };
         let default = self.default.and_then(|id| map.find(id));
-        Ok(Kind::Htb(Box::new(Htb::new(HtbSettings {
+        Ok(HtbSettings {
             handle: self.handle,
             text: format!("r2q {} default {}", self.r2q, Said(self.default)),
             direct_packets: self.direct_packets,
@@ -245,7 +296,7 @@ impl Plan for HtbShape {
             leaves,
             map,
             default,
-        }))))
+        })
     }
 }
 

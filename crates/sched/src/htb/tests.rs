@@ -26,6 +26,7 @@ fn htb(classes: Vec<HtbClass>) -> Bench {
         default: None,
         r2q: 10,
         direct_packets: 1000,
+        all_workers: false,
         classes,
     }))
 }

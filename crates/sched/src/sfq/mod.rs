@@ -331,6 +331,10 @@ impl Discipline for Sfq {
         Some(&mut self.backlog)
     }
 
+    fn busy_flows(&self) -> u32 {
+        self.turns.len() as u32
+    }
+
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         let mut all = self.collect(cx);
         while let Some(id) = all.pop(cx.pool) {

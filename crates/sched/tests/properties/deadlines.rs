@@ -136,8 +136,7 @@ proptest! {
             });
         }
         let ceils: Vec<f64> = rates.iter().map(|rate| ceil(rate) as f64 * 1e5).chain([top as f64 * 1e5]).collect();
-        let (handle, default, r2q, direct_packets) = (id(0), None, 10, 1);
-        let shape = HtbShape { handle, default, r2q, direct_packets, classes };
+        let shape = HtbShape { handle: id(0), direct_packets: 1, classes, ..HtbShape::default() };
         let mut scheduler = build::<u16>(&Config::of(Shape::Htb(shape))).unwrap();
         // A leaky bucket for each class and for the parent, as the ceil defines it.
         let mut buckets = [(0u64, 0f64); 5];

@@ -4,6 +4,7 @@
 mod deadlines;
 mod latency;
 mod shapes;
+mod workers;
 
 use proptest::prelude::*;
 use sched::{Hosts, Next, Packet, Shape, build};

@@ -133,6 +133,7 @@ fn htb() -> impl Strategy<Value = Shape> {
                 default: Some(id(4)),
                 r2q,
                 direct_packets,
+                all_workers: false,
                 classes: classes.collect(),
             })
         },

@@ -1,0 +1,127 @@
+//! The accounts of one tree that several workers serve: who may send how much of which class.
+//!
+//! ```text
+//!   worker 0: Part ── asks, gives back ─▶ ┌──────────── Book ────────────┐ ◀─ asks ── worker 1: Part
+//!             leaves ◀─ leases ────────── │ claims ─▶ the tree's buckets │ ─ leases ─▶     leaves
+//!                                         └──────────────────────────────┘
+//! ```
+//! It is under a lock that nobody waits for: a worker that finds it taken comes again in its next
+//! round. Who has it makes out what may be lent by now to all workers alike, so no claim waits for
+//! its own worker. A lease of a class is looked for once its tokens are there; until then, time
+//! alone changes nothing, and the book says until when.
+
+use super::Htb;
+use super::claims::Claims;
+use super::lend::{Granted, Lease};
+use crate::discipline::Discipline;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// The most leases that one turn makes out, so that others soon have theirs.
+const LEASES_A_TURN: usize = 256;
+
+/// What a worker asks for a class.
+#[derive(Clone, Copy)]
+pub(super) struct Ask {
+    pub(super) class: u32,
+    pub(super) bytes: u32,
+    pub(super) flows: u32,
+}
+
+/// See the module.
+pub(crate) struct Book(Mutex<Accounts>);
+
+pub(super) struct Accounts {
+    tree: Htb,
+    claims: Vec<Claims>,
+    /// What was lent to each worker that it has not looked at yet.
+    lent: Vec<Vec<Lease>>,
+    /// The latest time of any worker.
+    now_ns: u64,
+}
+
+impl Book {
+    /// The tree has no packets of its own; `pieces` are what is lent of each class at a time.
+    pub(super) fn new(tree: Htb, workers: usize, pieces: &[u32]) -> Self {
+        let claims = pieces.iter().map(|&bytes| Claims::new(workers, bytes)).collect();
+        // Of what a worker asked for, three pieces at most are not looked at.
+        let lent = (0..workers).map(|_| Vec::with_capacity(3 * pieces.len())).collect();
+        Self(Mutex::new(Accounts { tree, claims, lent, now_ns: 0 }))
+    }
+
+    /// The accounts, unless another worker has them just now.
+    pub(super) fn try_open(&self) -> Option<MutexGuard<'_, Accounts>> {
+        match self.0.try_lock() {
+            Ok(accounts) => Some(accounts),
+            Err(TryLockError::Poisoned(accounts)) => Some(accounts.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// The accounts, even if that means waiting: where something is changed or told.
+    pub(super) fn open(&self) -> MutexGuard<'_, Accounts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Accounts {
+    pub(super) fn tree(&mut self) -> &mut Htb {
+        &mut self.tree
+    }
+
+    /// What a worker does not need after all.
+    pub(super) fn take_back(&mut self, lease: Lease) {
+        self.tree.take_back(lease, self.now_ns);
+    }
+
+    /// No tokens are left.
+    pub(super) fn spend(&mut self, now_ns: u64) {
+        self.now_ns = self.now_ns.max(now_ns);
+        self.tree.spend(self.now_ns);
+    }
+
+    /// A worker's turn: takes back what it returns, writes down what it asks for, makes out what
+    /// may be lent by now, and moves what is this worker's to `into`. Says when to look again.
+    pub(super) fn turn(
+        &mut self,
+        worker: usize,
+        now_ns: u64,
+        returned: &mut Vec<Lease>,
+        asks: &mut Vec<Ask>,
+        into: &mut Vec<Lease>,
+    ) -> u64 {
+        self.now_ns = self.now_ns.max(now_ns);
+        let Self { tree, claims, lent, now_ns } = self;
+        tree.run_due(*now_ns);
+        for lease in returned.drain(..) {
+            tree.take_back(lease, *now_ns);
+        }
+        for ask in asks.drain(..) {
+            if let Some(claims) = claims.get_mut(ask.class as usize) {
+                claims.ask(worker, ask.bytes, ask.flows);
+                tree.is_asked(ask.class);
+            }
+        }
+        let mut until_ns = *now_ns;
+        for _ in 0..LEASES_A_TURN {
+            match tree.grant(*now_ns, claims) {
+                Granted::Lease(lease) => {
+                    if let Some(lent) = lent.get_mut(usize::from(lease.worker)) {
+                        lent.push(lease);
+                    }
+                }
+                Granted::Wait(at_ns) => {
+                    until_ns = at_ns;
+                    break;
+                }
+                Granted::Nothing => {
+                    until_ns = u64::MAX;
+                    break;
+                }
+            }
+        }
+        if let Some(lent) = lent.get_mut(worker) {
+            into.append(lent);
+        }
+        until_ns
+    }
+}
