@@ -3,6 +3,8 @@
 //! ```text
 //!  shape:    owner gets the scheduler ─▶ the others get their rings ─▶ rows say shaped
 //!  unshape:  rows say unshaped ─▶ the others keep their packets ─▶ the owner gives back
+//!
+//!  shape, of all workers:    each gets its part, the owner first ─▶ the owner's rings end ─▶ rows say shaped
 //! ```
 //! In this order no packet for a shaped port ever meets a worker that does not know it. A port's
 //! owner is the worker of its number modulo the workers, so that many shaped ports spread.
@@ -58,7 +60,11 @@ impl Dataplane {
         spent: bool,
         waiting: &mut Waiting<'_>,
     ) -> Result<Replaced, ShapingError> {
-        let scheduler = PacketScheduler::new(config)?;
+        let mut parts = PacketScheduler::for_workers(config, self.workers.len())?;
+        if parts.len() > 1 {
+            return self.shape_at_all(port, config, parts, spent, waiting);
+        }
+        let Some(scheduler) = parts.pop() else { return Ok(Replaced::default()) };
         let classifier = Classifier::of_scheduler(config);
         let owner = self.owner_of(port);
         let others = || (0..self.workers.len()).filter(|&worker| worker != owner);
@@ -84,6 +90,46 @@ impl Dataplane {
         Ok(outcome.packets)
     }
 
+    /// Gives each worker its part.
+    fn shape_at_all(
+        &mut self,
+        port: u16,
+        config: &Config,
+        parts: Vec<PacketScheduler>,
+        spent: bool,
+        waiting: &mut Waiting<'_>,
+    ) -> Result<Replaced, ShapingError> {
+        let classifier = Classifier::of_scheduler(config);
+        let owner = self.owner_of(port);
+        let mut packets = Replaced::default();
+        let mut parts: Vec<_> = (0..).zip(parts).collect();
+        // The others hand over to the owner until they have their parts.
+        parts.sort_by_key(|&(worker, _)| worker != owner);
+        for (worker, scheduler) in parts {
+            let shaper = Shaper {
+                port,
+                scheduler,
+                classifier: classifier.clone(),
+                handed: Vec::new(),
+                share: Share::default(),
+                spent,
+            };
+            let own = |reply| ShapeLetter::Own(Box::new(shaper), reply);
+            add(&mut packets, self.ask(worker, waiting, own)?.packets);
+        }
+        self.workers[owner].write(ShapeLetter::HandedAll(port));
+        self.wait_until_read(owner, waiting)?;
+        self.shaped.insert(port, config.clone());
+        self.mark_rows(port, true);
+        Ok(packets)
+    }
+
+    /// Whether each worker has a part of the port's scheduler.
+    fn is_shaped_at_all(&self, port: u16) -> bool {
+        let config = self.shaped.get(&port);
+        self.workers.len() > 1 && config.is_some_and(Config::is_for_all_workers)
+    }
+
     /// Shapes a port no longer; `leftover` says what becomes of the packets that wait.
     pub fn unshape_port(
         &mut self,
@@ -91,26 +137,42 @@ impl Dataplane {
         leftover: Leftover,
         waiting: &mut Waiting<'_>,
     ) -> Result<Replaced, ShapingError> {
+        let at_all = self.is_shaped_at_all(port);
         self.shaped.remove(&port);
         self.mark_rows(port, false);
         let owner = self.owner_of(port);
+        let mut packets = Replaced::default();
+        let disown = |reply| ShapeLetter::Disown(port, leftover, reply);
         for worker in (0..self.workers.len()).filter(|&worker| worker != owner) {
-            self.workers[worker].write(ShapeLetter::Keep(port));
-            self.wait_until_read(worker, waiting)?;
+            if at_all {
+                add(&mut packets, self.ask(worker, waiting, disown)?.packets);
+            } else {
+                self.workers[worker].write(ShapeLetter::Keep(port));
+                self.wait_until_read(worker, waiting)?;
+            }
         }
-        let outcome: Outcome =
-            self.ask(owner, waiting, |reply| ShapeLetter::Disown(port, leftover, reply))?;
-        Ok(outcome.packets)
+        let outcome: Outcome = self.ask(owner, waiting, disown)?;
+        add(&mut packets, outcome.packets);
+        Ok(packets)
     }
 
-    /// How a shaped port's scheduler does. The owner writes it down between two vectors: some
-    /// microseconds for tens of classes.
+    /// How a shaped port's scheduler does, with what each worker sent where all have a part. Its
+    /// owner writes it down between two vectors: some microseconds for tens of classes.
     pub fn shaping_report(
         &self,
         port: u16,
         waiting: &mut Waiting<'_>,
     ) -> Result<Report, ShapingError> {
-        self.ask(self.owner_of(port), waiting, |reply| ShapeLetter::Tell(port, reply))
+        let tell = |reply| ShapeLetter::Tell(port, reply);
+        if !self.is_shaped_at_all(port) {
+            return self.ask(self.owner_of(port), waiting, tell);
+        }
+        let mut parts = Vec::with_capacity(self.workers.len());
+        for worker in 0..self.workers.len() {
+            parts.push((worker, self.ask(worker, waiting, tell)?));
+        }
+        let patience = waiting.patience;
+        Report::joined(parts).ok_or(ShapingError::NoAnswer { worker: 0, patience })
     }
 
     fn owner_of(&self, port: u16) -> usize {
@@ -161,6 +223,11 @@ impl Dataplane {
         }
         Ok(())
     }
+}
+
+fn add(to: &mut Replaced, packets: Replaced) {
+    to.kept += packets.kept;
+    to.dropped += packets.dropped;
 }
 
 impl WorkerSlot {

@@ -76,6 +76,12 @@ impl PacketScheduler {
         sched::build(config).map(Self)
     }
 
+    /// The schedulers of so many workers: one, or where the configuration asks for that, a part of
+    /// one tree for each.
+    pub fn for_workers(config: &Config, workers: usize) -> Result<Vec<Self>, sched::Error> {
+        Ok(sched::build_for(config, workers)?.into_iter().map(Self).collect())
+    }
+
     /// Offers a packet. Every packet dropped because of it, itself or another, goes to `drops`.
     #[inline]
     pub fn enqueue(&mut self, now_ns: u64, offered: Offered, drops: &mut impl FnMut(Left)) {
@@ -133,6 +139,11 @@ impl PacketScheduler {
     pub fn drain(&mut self, now_ns: u64, out: &mut impl FnMut(PacketBuf)) {
         // SAFETY: a scheduler that gives a packet out has it no more.
         self.0.drain(now_ns, &mut |_, packet| out(unsafe { packet.handle.redeem() }));
+    }
+
+    /// Takes every packet out that waits, with what it was told of it: for another scheduler.
+    pub fn drain_offered(&mut self, now_ns: u64, out: &mut impl FnMut(Offered)) {
+        self.0.drain(now_ns, &mut |_, packet| out(Offered(packet)));
     }
 
     /// How it does.

@@ -9,7 +9,7 @@
 use sched::units::{Rate, Size};
 use sched::{
     CakeShape, ClassId, Config, Curve, HfscClass, HfscShape, HtbClass, HtbShape, Next, Packet,
-    Shape, build,
+    Shape, build_for,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -58,6 +58,10 @@ fn shapes() -> Vec<Shape> {
         ..HfscClass::new(id(minor), None)
     };
     let (handle, default) = (id(0), Some(id(1)));
+    let tree = |all_workers| {
+        let classes = htb.clone();
+        HtbShape { handle, default, all_workers, classes, ..Default::default() }.into()
+    };
     vec![
         Shape::pfifo(100),
         Shape::pfifo_fast(),
@@ -68,13 +72,8 @@ fn shapes() -> Vec<Shape> {
         CakeShape { bandwidth: Some(Rate(10_000_000)), ack_filter: true, ..Default::default() }
             .into(),
         Shape::tbf(Rate(10_000_000), Size(3000), Shape::fq_codel()),
-        Shape::Htb(HtbShape {
-            handle,
-            default,
-            direct_packets: 10,
-            classes: htb,
-            ..Default::default()
-        }),
+        tree(false),
+        tree(true),
         Shape::Hfsc(HfscShape { handle, default, classes: (1..9).map(hfsc_class).collect() }),
     ]
 }
@@ -83,12 +82,15 @@ fn shapes() -> Vec<Shape> {
 fn an_overloaded_scheduler_stays_within_the_memory_it_began_with() {
     for shape in shapes() {
         let kind = shape.kind();
-        let mut scheduler = build::<u64>(&Config::of(shape)).unwrap();
+        // Of a tree that all workers serve, two parts by turns.
+        let mut parts = build_for::<u64>(&Config::of(shape), 2).unwrap();
+        let count = parts.len() as u64;
         let mut dropped = 0u64;
         let before = ALLOCATIONS.with(Cell::get);
         // Two minutes of twice what goes out: 10 Mbit/s come in packets of 1250 bytes, 5 leave.
         for millisecond in 0..120_000u64 {
             let now_ns = millisecond * 1_000_000;
+            let scheduler = &mut parts[(millisecond / 2 % count) as usize];
             let mut packet = Packet::new(millisecond, 1250, (millisecond % 37) as u32);
             packet.class = id((millisecond % 8) as u16 + 1);
             packet.priority = (millisecond % 16) as u8;

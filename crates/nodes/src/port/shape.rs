@@ -1,5 +1,5 @@
 //! Lets packets wait for their turn: the scheduler of each shaped port stands here, on the one
-//! worker that owns it.
+//! worker that owns it, or a part of it on each.
 //!
 //! ```text
 //!  interface_output ┬▶ shape ┬ owner: classify ─▶ scheduler ─ when due ─▶ port_tx
@@ -62,6 +62,8 @@ struct Owned {
 /// A port that another worker owns.
 struct Way {
     to: HandOver,
+    /// What waited here before it was handed over, and for which the ring had no room yet.
+    behind: VecDeque<Offered>,
     /// Something was put in that the bell was not rung for yet.
     pushed: bool,
 }
@@ -149,6 +151,9 @@ impl Node for Shape {
             self.read_letters(context.now_tsc);
         }
         let now_ns = self.clock.ns(context.now_tsc);
+        if self.handing.iter().any(|way| !way.behind.is_empty()) {
+            self.hand_over_what_waited(context);
+        }
         if !frame.is_empty() {
             self.admit(now_ns, frame, exits, context);
         }
@@ -187,6 +192,9 @@ impl Shape {
                 }
             }
             if let Some(way) = handing.iter_mut().find(|way| way.to.port == port) {
+                if !way.behind.is_empty() {
+                    return Exit::HandoverFull.into();
+                }
                 let facts = describe(&way.to.classifier, packet, forwarded_in, now_tsc);
                 if let Some(taken) = packet.take() {
                     if let Err(refused) = way.to.ring.push(Offered::new(taken, facts)) {
@@ -204,6 +212,24 @@ impl Shape {
         for way in self.handing.iter_mut().filter(|way| way.pushed) {
             way.pushed = false;
             way.to.doorbell.ring();
+        }
+    }
+
+    /// Hands over what waited here before another worker had the port, as its ring has room.
+    #[cold]
+    fn hand_over_what_waited(&mut self, context: &mut Context<'_>) {
+        for Way { to, behind, .. } in &mut self.handing {
+            if behind.is_empty() {
+                continue;
+            }
+            while let Some(offered) = behind.pop_front() {
+                if let Err(refused) = to.ring.push(offered) {
+                    behind.push_front(refused);
+                    context.call_at(context.now_tsc);
+                    break;
+                }
+            }
+            to.doorbell.ring();
         }
     }
 
@@ -271,7 +297,6 @@ impl Shape {
 
     #[cold]
     fn read_letters(&mut self, now_tsc: u64) {
-        self.clock.start(now_tsc);
         let now_ns = self.clock.ns(now_tsc);
         let letters = Arc::clone(&self.letters);
         letters.read(|letter| match letter {
@@ -284,13 +309,9 @@ impl Shape {
                 let outcome = self.disown(port, leftover, now_ns);
                 let _heard = reply.send(outcome);
             }
-            ShapeLetter::HandOver(way) => {
-                match self.handing.iter_mut().find(|had| had.to.port == way.port) {
-                    Some(had) => had.to.classifier = way.classifier,
-                    None => self.handing.push(Way { to: *way, pushed: false }),
-                }
-            }
-            ShapeLetter::Keep(port) => self.handing.retain(|way| way.to.port != port),
+            ShapeLetter::HandOver(way) => self.hand_over(*way, now_ns),
+            ShapeLetter::Keep(port) => self.keep(port),
+            ShapeLetter::HandedAll(port) => self.take_in_all(port, now_ns),
             ShapeLetter::Tell(port, reply) => {
                 if let Some(Owned { shaper, .. }) =
                     self.owned.iter().find(|it| it.shaper.port == port)
@@ -301,7 +322,50 @@ impl Shape {
         });
     }
 
+    /// Another worker has the port from now on, and what waits in a part that was here.
+    fn hand_over(&mut self, to: HandOver, now_ns: u64) {
+        if let Some(had) = self.handing.iter_mut().find(|had| had.to.port == to.port) {
+            had.to.classifier = to.classifier;
+            return;
+        }
+        let mut behind = VecDeque::new();
+        if let Some(at) = self.owned.iter().position(|it| it.shaper.port == to.port) {
+            let Owned { mut shaper, due } = self.owned.swap_remove(at);
+            let time_ns = due.resume(now_ns);
+            shaper.scheduler.drain_offered(time_ns, &mut |offered| behind.push_back(offered));
+            shaper.share.count(0, &self.room);
+        }
+        self.handing.push(Way { to, behind, pushed: false });
+    }
+
+    fn keep(&mut self, port: u16) {
+        let Some(at) = self.handing.iter().position(|way| way.to.port == port) else { return };
+        let behind = self.handing.swap_remove(at).behind;
+        let behind = behind.into_iter().map(|it| (it.into_packet(), Exit::HandoverFull));
+        self.owed.extend(behind);
+    }
+
+    /// Takes in the last of what was handed over.
+    fn take_in_all(&mut self, port: u16, now_ns: u64) {
+        let Self { owned, owed, .. } = self;
+        let Some(Owned { shaper, due }) = owned.iter_mut().find(|it| it.shaper.port == port) else {
+            return;
+        };
+        let time_ns = due.resume(now_ns);
+        for mut ring in std::mem::take(&mut shaper.handed) {
+            let scheduler = &mut shaper.scheduler;
+            while scheduler.enqueue_handed(time_ns, &mut ring, &mut drops_to(owed)) != 0 {}
+        }
+    }
+
     fn own(&mut self, mut shaper: Shaper, now_ns: u64) -> Outcome {
+        if let Some(at) = self.handing.iter().position(|way| way.to.port == shaper.port) {
+            // It has a part of its own from now on.
+            let Way { behind, .. } = self.handing.swap_remove(at);
+            for offered in behind {
+                shaper.scheduler.enqueue(now_ns, offered, &mut drops_to(&mut self.owed));
+            }
+        }
         let found = self.owned.iter_mut().find(|it| it.shaper.port == shaper.port);
         let Some(Owned { shaper: had, due }) = found else {
             shaper.share.count(0, &self.room);
@@ -315,6 +379,9 @@ impl Shape {
         let packets = new.take_over(old, due.resume(now_ns), &mut drops_to(&mut self.owed));
         std::mem::swap(old, new);
         had.classifier = shaper.classifier;
+        if had.handed.is_empty() {
+            had.handed = shaper.handed;
+        }
         Outcome { old: Some(shaper.scheduler), packets }
     }
 

@@ -1,5 +1,5 @@
 //! How a port comes to be shaped: one worker has its scheduler, the others hand their packets to
-//! it.
+//! it; or each worker has a part of it, and hands over nothing.
 //!
 //! ```text
 //!  control thread ── Own ───────▶ worker 1 ◀══ ring, doorbell ══ worker 0 ◀─── HandOver ── control thread
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Mutex, PoisonError};
 
-/// A shaped port in the hands of the worker that owns it.
+/// A shaped port in the hands of a worker that owns it, or a part of it.
 pub struct Shaper {
     /// The port.
     pub port: u16,
@@ -69,10 +69,13 @@ pub enum ShapeLetter {
     Own(Box<Shaper>, SyncSender<Outcome>),
     /// Own it no longer.
     Disown(u16, Leftover, SyncSender<Outcome>),
-    /// Hand packets of a port over; where that is done already, by another classifier.
+    /// Hand packets of a port over, and those that wait in a part of its scheduler; where that is
+    /// done already, by another classifier.
     HandOver(Box<HandOver>),
     /// Hand packets of the port over no longer.
     Keep(u16),
+    /// Nobody hands packets of the port over any more.
+    HandedAll(u16),
     /// Tell how the port's scheduler does.
     Tell(u16, SyncSender<Report>),
 }

@@ -89,7 +89,7 @@ fn a_class_can_be_had_for_what_a_bridge_forwards() {
     let class = |minor| ClassId::new(1, minor);
     let classes = [1, 2].map(|minor| HtbClass::new(class(minor), None, Rate(1_000_000_000)));
     let (handle, default) = (ClassId::new(1, 0), Some(class(2)));
-    let htb = HtbShape { handle, default, r2q: 10, direct_packets: 1, classes: classes.into() };
+    let htb = HtbShape { handle, default, classes: classes.into(), ..HtbShape::default() };
     let of_bridge = Filter { bridge: Some("blue".to_owned()), ..Filter::to(class(1)) };
     rig.shape(TRUNK, &Config { filters: vec![of_bridge], ..Config::of(Shape::Htb(htb)) });
     let mode = rig.dataplane.interfaces().get(BRIDGED_VLAN).unwrap().mode;

@@ -1,11 +1,12 @@
-//! A shaped port among several workers: packets cross to its owner, wait, and leave in time.
+//! A shaped port among several workers: packets cross to its owner, or wait where they are, and
+//! leave in time.
 
 use crate::rig::*;
 use dataplane::{Dataplane, PortQueues, Settings, Threads, Waiting};
 use nodes::tables::{Injected, Leftover};
 use packet::{HeapPool, MemorySink, Pool, Recorded, TxQueue};
 use sched::units::{Rate, Size};
-use sched::{Config, Shape};
+use sched::{ClassId, Config, HtbClass, HtbShape, Shape};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -75,6 +76,14 @@ fn slow(rate: Rate) -> Config {
     Config::of(Shape::tbf(rate, Size(1514), Shape::pfifo(1000)))
 }
 
+/// One class of a tree, which all workers serve.
+fn shared(rate: Rate) -> Config {
+    let class = HtbClass::new(ClassId::new(1, 1), None, rate);
+    let default = Some(class.id);
+    let htb = HtbShape { default, all_workers: true, classes: vec![class], ..HtbShape::default() };
+    Config::of(Shape::Htb(htb))
+}
+
 #[test]
 fn one_workers_packets_leave_by_the_other_at_the_rate_that_is_set() {
     let mut two = Two::new();
@@ -116,4 +125,56 @@ fn what_waits_survives_a_change_and_leaves_when_the_shaper_goes() {
     all.sort_unstable();
     assert!(all.into_iter().eq(0..20));
     two.end();
+}
+
+#[test]
+fn a_tree_of_all_workers_has_packets_leave_where_they_are_at_the_rate_that_is_set() {
+    let mut two = Two::new();
+    two.waiting(|dataplane, waiting| {
+        dataplane.shape_port(PORT, &shared(Rate(8_000_000)), false, waiting).unwrap();
+    });
+    let start = Instant::now();
+    two.inject(50);
+    assert!(two.wait_for(&[0], 50).into_iter().eq(0..50), "in order");
+    // A packet a millisecond; a burst, and what is lent beyond it, are less than ten.
+    assert!(start.elapsed() > Duration::from_millis(40));
+    let report = two.waiting(|dataplane, waiting| dataplane.shaping_report(PORT, waiting));
+    let report = report.unwrap();
+    assert_eq!((report.counters.sent_packets, report.backlog.packets), (50, 0));
+    let by_worker = ["worker_0_packets", "worker_1_packets"].map(|name| report.gauge_value(name));
+    assert_eq!(by_worker, [Some(50), Some(0)]);
+    two.waiting(|dataplane, waiting| {
+        dataplane.unshape_port(PORT, Leftover::Sent, waiting).unwrap();
+    });
+    two.inject(1);
+    assert_eq!(two.wait_for(&[0], 51)[50], 0);
+    two.end();
+}
+
+#[test]
+fn what_waits_survives_that_all_workers_have_the_port_and_that_one_has_it_again() {
+    for kinds in [[true, false], [false, true], [true, true]] {
+        let mut two = Two::new();
+        let crawl = |all: bool| match all {
+            true => shared(Rate(8_000)),
+            false => slow(Rate(8_000)),
+        };
+        let mut shape = |two: &mut Two, all| {
+            two.waiting(|dataplane, waiting| {
+                dataplane.shape_port(PORT, &crawl(all), false, waiting).unwrap()
+            })
+        };
+        shape(&mut two, kinds[0]);
+        two.inject(20);
+        two.wait_for(&[0, 1], 1);
+        assert_eq!(shape(&mut two, kinds[1]).dropped, 0);
+        assert_eq!(shape(&mut two, kinds[0]).dropped, 0);
+        two.waiting(|dataplane, waiting| {
+            dataplane.unshape_port(PORT, Leftover::Sent, waiting).unwrap()
+        });
+        let mut all = two.wait_for(&[0, 1], 20);
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..20));
+        two.end();
+    }
 }

@@ -7,8 +7,8 @@
 //! ```
 //! It is under a lock that nobody waits for: a worker that finds it taken comes again in its next
 //! round. Who has it makes out what may be lent by now to all workers alike, so no claim waits for
-//! its own worker. A lease of a class is looked for once its tokens are there; until then, time
-//! alone changes nothing, and the book says until when.
+//! its own worker. It says until when nothing more can be lent, but for what somebody gives back:
+//! who has nothing new to ask looks again then.
 
 use super::Htb;
 use super::claims::Claims;

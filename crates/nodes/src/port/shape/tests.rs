@@ -7,7 +7,7 @@ use graph::Doorbell;
 use graph::harness::NodeHarness;
 use packet::{Handed, PacketScheduler, hand_over};
 use sched::units::{Rate, Size, Time};
-use sched::{CodelShape, Config, Shape as Scheduler, Share};
+use sched::{ClassId, CodelShape, Config, HtbClass, HtbShape, Shape as Scheduler, Share};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, sync_channel};
 use wire::craft;
@@ -16,18 +16,28 @@ use wire::craft;
 struct Rig {
     world: World,
     node: NodeHarness<Shape>,
+    clock: Since,
+}
+
+/// Time from the beginning of a test on.
+struct Since {
     clock: Clock,
+    ns: u64,
+}
+
+impl Since {
+    fn tsc(&self, ns: u64) -> u64 {
+        self.clock.tsc(self.ns + ns)
+    }
 }
 
 impl Rig {
     fn new() -> Self {
         let world = World::new();
         let mut node = NodeHarness::new(&world.setup).unwrap();
-        // The node's own begins with its first letter, of which the clock says the same.
-        let (mut clock, now) = (Clock::new(), graph::tsc());
-        clock.start(now);
+        let (clock, now) = (Clock::new(), graph::tsc());
         node.set_clock(now);
-        Self { world, node, clock }
+        Self { world, node, clock: Since { clock, ns: clock.ns(now) } }
     }
 
     fn own(&mut self, root: Scheduler) -> Receiver<Outcome> {
@@ -36,7 +46,14 @@ impl Rig {
 
     fn own_with(&mut self, root: Scheduler, handed: Vec<Handed>) -> Receiver<Outcome> {
         let config = Config { mtu_bytes: 100, ..Config::of(root) };
-        let scheduler = PacketScheduler::new(&config).unwrap();
+        self.own_scheduler(PacketScheduler::new(&config).unwrap(), handed)
+    }
+
+    fn own_scheduler(
+        &mut self,
+        scheduler: PacketScheduler,
+        handed: Vec<Handed>,
+    ) -> Receiver<Outcome> {
         let classifier = Classifier::default();
         let shaper = Shaper {
             port: 1,
@@ -207,6 +224,87 @@ fn another_workers_packets_come_over_the_ring_until_it_is_full() {
     assert_eq!(owner.emitted(), [release(60), release(61)]);
     other.world.setup.shape.write(ShapeLetter::Keep(1));
     assert_eq!(other.send(&[60]), ["unshaped"]);
+}
+
+/// Writes each of two workers a part of a tree of 8 Mbit/s, in which 100 bytes may go at once.
+fn own_parts(rigs: &mut [Rig; 2]) -> Vec<Receiver<Outcome>> {
+    let class = HtbClass {
+        burst: Some(Size(100)),
+        cburst: Some(Size(100)),
+        ..HtbClass::new(ClassId::new(1, 1), None, Rate(8_000_000))
+    };
+    let default = Some(class.id);
+    let htb = HtbShape { default, all_workers: true, classes: vec![class], ..HtbShape::default() };
+    let config = Config { mtu_bytes: 100, ..Config::of(Scheduler::Htb(htb)) };
+    let parts = PacketScheduler::for_workers(&config, 2).unwrap();
+    // One time for both.
+    rigs[1].clock.ns = rigs[0].clock.ns;
+    rigs.iter_mut().zip(parts).map(|(rig, part)| rig.own_scheduler(part, Vec::new())).collect()
+}
+
+#[test]
+fn each_worker_serves_its_part_of_a_tree_and_hands_over_nothing() {
+    let mut rigs = [Rig::new(), Rig::new()];
+    let _answers = own_parts(&mut rigs);
+    let mut got = [0; 2];
+    for rig in &mut rigs {
+        rig.at_ms(1);
+        assert_eq!(rig.send(&[100; 100]), ["taken"; 100]);
+    }
+    for step in 1..=100 {
+        for (rig, got) in rigs.iter_mut().zip(&mut got) {
+            let tsc = rig.clock.tsc(1_000_000 + step * 100_000);
+            rig.node.set_clock(tsc);
+            if rig.node.take_due_tsc() <= tsc {
+                rig.send(&[]);
+            }
+            *got += rig.emitted().len();
+        }
+    }
+    // 10 ms are 10,000 bytes: 100 packets, a burst, and what each worker is lent beyond that.
+    assert!((98..=112).contains(&(got[0] + got[1])), "{got:?}");
+    assert!(got[0].abs_diff(got[1]) <= 10, "{got:?}");
+    for rig in &mut rigs {
+        rig.disown(Leftover::Dropped);
+        rig.emitted();
+    }
+}
+
+#[test]
+fn what_waits_in_a_part_goes_to_the_one_owner_and_the_other_way() {
+    let mut rigs = [Rig::new(), Rig::new()];
+    let _answers = own_parts(&mut rigs);
+    for rig in &mut rigs {
+        rig.at_ms(1);
+        rig.send(&[100; 20]);
+    }
+    let sent = rigs.each_mut().map(|rig| rig.emitted().len());
+    // One worker for all from now on; the ring has room for two packets at a time.
+    let [owner, other] = &mut rigs;
+    let (ring, handed) = hand_over(2);
+    let answer = owner.own_with(Scheduler::pfifo(100), vec![handed]);
+    owner.send(&[]);
+    assert_eq!(answer.recv().unwrap().packets, Replaced { kept: 20 - sent[0] as u64, dropped: 0 });
+    let (classifier, doorbell) = (Classifier::default(), Doorbell::default());
+    let way = HandOver { port: 1, classifier, ring, doorbell };
+    other.world.setup.shape.write(ShapeLetter::HandOver(Box::new(way)));
+    let mut got = owner.emitted().len();
+    for _ in 0..20 {
+        other.send(&[]);
+        owner.send(&[]);
+        got += owner.emitted().len();
+    }
+    assert_eq!(got + sent[0] + sent[1], 40);
+    // And each its own again: what is in the ring by then is not lost.
+    assert_eq!(other.send(&[60, 61]), ["taken", "taken"]);
+    let _answers = own_parts(&mut rigs);
+    rigs[1].at_ms(2);
+    rigs[1].send(&[62]);
+    rigs[0].world.setup.shape.write(ShapeLetter::HandedAll(1));
+    rigs[0].send(&[]);
+    rigs.iter_mut().for_each(|rig| rig.at_ms(30));
+    let out = rigs.each_mut().map(Rig::emitted);
+    assert_eq!(out, [vec![release(60), release(61)], vec![release(62)]]);
 }
 
 #[test]

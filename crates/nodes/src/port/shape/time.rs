@@ -41,10 +41,10 @@ impl Due {
     }
 }
 
-/// From TSC cycles to nanoseconds and back, in fixed point; both count from when it is started.
+/// From TSC cycles to nanoseconds and back, in fixed point. It says the same on all workers, since
+/// several may serve one tree.
 #[derive(Clone, Copy)]
 pub(super) struct Clock {
-    start_tsc: u64,
     ns_per_cycle: u64,
 }
 
@@ -54,24 +54,18 @@ impl Clock {
     pub(super) fn new() -> Self {
         let hz = u128::from(tsc_hz().max(1));
         let ns_per_cycle = ((1_000_000_000u128 << SHIFT) / hz).max(1) as u64;
-        Self { start_tsc: u64::MAX, ns_per_cycle }
-    }
-
-    /// It counts from here on, unless it does already.
-    pub(super) fn start(&mut self, now_tsc: u64) {
-        self.start_tsc = self.start_tsc.min(now_tsc);
+        Self { ns_per_cycle }
     }
 
     #[inline]
     pub(super) fn ns(self, tsc: u64) -> u64 {
-        let cycles = u128::from(tsc.saturating_sub(self.start_tsc));
-        ((cycles * u128::from(self.ns_per_cycle)) >> SHIFT) as u64
+        ((u128::from(tsc) * u128::from(self.ns_per_cycle)) >> SHIFT) as u64
     }
 
     /// The first moment at which [`Clock::ns`] says so much.
     pub(super) fn tsc(self, ns: u64) -> u64 {
         let cycles = (u128::from(ns) << SHIFT).div_ceil(u128::from(self.ns_per_cycle));
-        self.start_tsc.saturating_add(u64::try_from(cycles).unwrap_or(u64::MAX))
+        u64::try_from(cycles).unwrap_or(u64::MAX)
     }
 }
 
@@ -81,11 +75,10 @@ mod tests {
 
     #[test]
     fn time_to_cycles_is_never_early() {
-        let mut clock = Clock::new();
-        clock.start(graph::tsc());
+        let clock = Clock::new();
         for ns in [0, 1, 999, 1_000_000, 86_400_000_000_000] {
             assert!(clock.ns(clock.tsc(ns)) >= ns);
-            assert!(clock.ns(clock.tsc(ns) - 1) < ns || ns == 0);
+            assert!(ns == 0 || clock.ns(clock.tsc(ns) - 1) < ns);
         }
     }
 

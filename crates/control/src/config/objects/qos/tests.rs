@@ -66,6 +66,23 @@ fn a_tree_with_filters_reads_back_as_it_is_written() {
 }
 
 #[test]
+fn a_tree_is_for_all_workers_if_that_is_said_and_not_under_a_rate() {
+    let config =
+        read(&TREE.replace("kind = \"htb\"", "kind = \"htb\"\nall_workers = true")).unwrap();
+    assert!(scheduler(&config).unwrap().is_for_all_workers());
+    let again = parse(&Source::new("again", render(&config)), &Host::any()).unwrap();
+    assert_eq!(again, config);
+    // A command without it has one worker again.
+    let one = edited(&config, "qos set p0 htb default 1:20").unwrap();
+    assert_eq!(one, read(TREE).unwrap());
+    assert_eq!(edited(&one, "qos set p0 htb default 1:20 all_workers true").unwrap(), config);
+    let error = edited(&config, "qos set p0 htb all_workers true rate 20mbit").unwrap_err();
+    assert!(error.contains("port.p0.qos") && error.contains("under another discipline"), "{error}");
+    let error = edited(&config, "qos set p0 fq_codel all_workers true").unwrap_err();
+    assert!(error.contains("all_workers"), "{error}");
+}
+
+#[test]
 fn a_filter_may_name_a_bridge_and_a_vrf() {
     let others = "[bridge.blue]\nports = [\"p1\"]\n[port.p1]\nkind = \"memory\"\n[vrf.office]\n";
     let text = TREE.replace("dscp = 46", "bridge = \"blue\"\nvrf = \"office\"") + others;
