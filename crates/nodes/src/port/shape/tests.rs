@@ -246,17 +246,19 @@ fn own_parts(rigs: &mut [Rig; 2]) -> Vec<Receiver<Outcome>> {
 fn each_worker_serves_its_part_of_a_tree_and_hands_over_nothing() {
     let mut rigs = [Rig::new(), Rig::new()];
     let _answers = own_parts(&mut rigs);
-    let mut got = [0; 2];
-    for rig in &mut rigs {
+    let (mut got, mut due) = ([0; 2], [0; 2]);
+    for (rig, due) in rigs.iter_mut().zip(&mut due) {
         rig.at_ms(1);
         assert_eq!(rig.send(&[100; 100]), ["taken"; 100]);
+        *due = rig.node.take_due_tsc();
     }
     for step in 1..=100 {
-        for (rig, got) in rigs.iter_mut().zip(&mut got) {
+        for ((rig, got), due) in rigs.iter_mut().zip(&mut got).zip(&mut due) {
             let tsc = rig.clock.tsc(1_000_000 + step * 100_000);
-            rig.node.set_clock(tsc);
-            if rig.node.take_due_tsc() <= tsc {
+            if *due <= tsc {
+                rig.node.set_clock(tsc);
                 rig.send(&[]);
+                *due = rig.node.take_due_tsc();
             }
             *got += rig.emitted().len();
         }
