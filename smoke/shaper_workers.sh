@@ -6,7 +6,7 @@
 . "$(dirname "$0")/shaping.bash"
 hosts
 {
-    two_ports af_packet | sed -e 's/^count = 1/count = 2/' -e '/^kind/a rx_queues = 2'
+    two_ports af_packet | sed -e 's/^count = 1/count = 2/' -e 's/^buffers = .*/buffers = 16384/' -e '/^kind/a rx_queues = 2'
     # Bursts of 20 ms make up for a worker that is kept from its core so long.
     cat <<EOF2
 [port.p2.qos]

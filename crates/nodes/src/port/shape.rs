@@ -68,6 +68,22 @@ struct Way {
     pushed: bool,
 }
 
+impl Way {
+    /// Puts a packet in, behind what waited here.
+    #[inline]
+    fn push(&mut self, offered: Offered) -> Result<(), Offered> {
+        if self.behind.is_empty() {
+            self.to.ring.push(offered)?;
+            self.pushed = true;
+        } else if self.behind.len() < OWED {
+            self.behind.push_back(offered);
+        } else {
+            return Err(offered);
+        }
+        Ok(())
+    }
+}
+
 graph::exits! {
     /// What becomes of a packet for a shaped port.
     pub enum Exit {
@@ -192,16 +208,12 @@ impl Shape {
                 }
             }
             if let Some(way) = handing.iter_mut().find(|way| way.to.port == port) {
-                if !way.behind.is_empty() {
-                    return Exit::HandoverFull.into();
-                }
                 let facts = describe(&way.to.classifier, packet, forwarded_in, now_tsc);
                 if let Some(taken) = packet.take() {
-                    if let Err(refused) = way.to.ring.push(Offered::new(taken, facts)) {
+                    if let Err(refused) = way.push(Offered::new(taken, facts)) {
                         packet.put_back(refused.into_packet());
                         return Exit::HandoverFull.into();
                     }
-                    way.pushed = true;
                     return ExitIndex::TAKEN;
                 }
             }
