@@ -159,7 +159,7 @@ fn what_waits_survives_that_all_workers_have_the_port_and_that_one_has_it_again(
             true => shared(Rate(8_000)),
             false => slow(Rate(8_000)),
         };
-        let mut shape = |two: &mut Two, all| {
+        let shape = |two: &mut Two, all| {
             two.waiting(|dataplane, waiting| {
                 dataplane.shape_port(PORT, &crawl(all), false, waiting).unwrap()
             })
