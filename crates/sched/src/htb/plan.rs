@@ -29,8 +29,8 @@ settings! {
         r2q: usual u32 = 10, within(1, u32::MAX as u64, "1 and more");
         /// The most unshaped packets that wait.
         direct_packets: usual u32 = 1000, within(1, 1 << 24, "1 to 2^24"), tc(&["direct_qlen"]);
-        /// Whether every worker serves the packets that come to it, with leaves of its own; else one
-        /// worker serves all.
+        /// Whether every worker serves the packets that come to it, with leaves of its own; else
+        /// one worker serves all.
         all_workers: usual bool = false, tc(&[]);
         with /// The classes, in any order.
         classes: Vec<HtbClass>;
@@ -134,8 +134,8 @@ impl HtbClass {
         }
     }
 
-    /// What a worker is lent at a time: what the rate gives in half a millisecond, or a packet. More
-    /// than a quantum would leave its turn no meaning.
+    /// What a worker is lent at a time: what the rate gives in half a millisecond, or a packet.
+    /// More than a quantum would leave its turn no meaning.
     fn piece_bytes(&self, quantum: u64, mtu_bytes: u32) -> u32 {
         let packet = self.link().longest(u64::from(mtu_bytes));
         self.rate.bytes_in(PIECE).clamp(packet, quantum.max(packet)) as u32

@@ -301,9 +301,9 @@ impl Buckets {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Over any stretch of time no class, and not the top, sends more than its ceil gives, its burst,
-    /// a piece, and of each worker two pieces and a packet. No packet is lost or doubled, and those
-    /// of a worker's class leave in order.
+    /// Over any stretch of time no class, and not the top, sends more than its ceil gives, its
+    /// burst, a piece, and of each worker two pieces and a packet. No packet is lost or doubled,
+    /// and those of a worker's class leave in order.
     #[test]
     fn no_class_exceeds_its_ceil_by_more_than_what_its_workers_are_lent(
         workers in 1usize..5,
