@@ -25,15 +25,6 @@ pub(crate) enum Mode {
     CanSend,
 }
 
-/// What comes of a packet served.
-pub(crate) struct Paid {
-    pub(crate) parent: u32,
-    pub(crate) mode: Mode,
-    pub(crate) mode_changes: bool,
-    /// Its turn.
-    pub(crate) is_over: bool,
-}
-
 /// A class's settings, checked.
 #[derive(Debug, Clone)]
 pub(crate) struct ClassSettings {
@@ -156,25 +147,6 @@ impl Class {
     #[inline]
     pub(crate) fn debt(&self) -> Ticks {
         if self.ctokens < 0 { -self.ctokens } else { -self.tokens }
-    }
-
-    /// Serves a packet at a level, of which `deficit` is what it may still send in its turn there.
-    #[inline(always)]
-    pub(crate) fn pay(
-        &mut self,
-        deficit: &mut i32,
-        served_level: u8,
-        length_bytes: u32,
-        now_ns: u64,
-    ) -> Paid {
-        self.fill(now_ns);
-        self.charge(served_level, length_bytes);
-        let left = *deficit - length_bytes as i32;
-        // Without a branch: nobody foresees whose quantum is used up.
-        let is_over = left < 0;
-        *deficit = left + (self.quantum_bytes & -i32::from(is_over));
-        let mode = self.mode_by_buckets();
-        Paid { parent: self.parent, mode, mode_changes: mode != self.mode, is_over }
     }
 
     /// Gives back what was charged for so many bytes that were not sent, as far as the buckets have

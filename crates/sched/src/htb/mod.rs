@@ -167,16 +167,23 @@ impl Htb {
                 continue;
             };
             let emptied = child.is_empty();
+            class.fill(cx.now_ns);
+            class.charge(level as u8, length_bytes);
             let deficit = &mut self.deficits[at as usize * self.levels + level];
-            let paid = class.pay(deficit, level as u8, length_bytes, cx.now_ns);
-            self.feeds.advance(feed, paid.is_over);
+            let left = *deficit - length_bytes as i32;
+            // Without a branch: nobody foresees whose quantum is used up.
+            let is_over = left < 0;
+            *deficit = left + (class.quantum_bytes & -i32::from(is_over));
+            let (parent, mode) = (class.parent, class.mode_by_buckets());
+            let mode_changes = mode != class.mode;
+            self.feeds.advance(feed, is_over);
             if emptied {
                 self.deactivate(at);
             }
-            if paid.mode_changes {
-                self.change_mode(at, paid.mode, cx.now_ns);
+            if mode_changes {
+                self.change_mode(at, mode, cx.now_ns);
             }
-            self.charge(paid.parent, level as u8, length_bytes, cx.now_ns);
+            self.charge(parent, level as u8, length_bytes, cx.now_ns);
             return Some(id);
         }
     }
