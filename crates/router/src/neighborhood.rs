@@ -52,6 +52,7 @@ pub(crate) struct Neighborhood {
 struct Held {
     packet: PacketBuf,
     rx: u16,
+    since_ns: u64,
 }
 
 impl Neighborhood {
@@ -149,7 +150,7 @@ impl Neighborhood {
             self.inject(Injected::Discard { rx, packet });
             return false;
         }
-        if let Some(oldest) = self.held.hold(key, Held { packet, rx }) {
+        if let Some(oldest) = self.held.hold(key, Held { packet, rx, since_ns: now_ns }) {
             self.inject(Injected::Discard { rx: oldest.rx, packet: oldest.packet });
         }
         true
@@ -236,19 +237,20 @@ impl Neighborhood {
     ) {
         self.machine.tick(now_ns, &|id| routing.take_used(id), &mut self.actions);
         for action in std::mem::take(&mut self.actions) {
-            self.carry_out(action, routing, link, source);
+            self.carry_out(now_ns, action, routing, link, source);
         }
     }
 
     fn carry_out(
         &mut self,
+        now_ns: u64,
         action: Action,
         routing: &mut Routes,
         link: LinkOf<'_>,
         source: SourceOf<'_>,
     ) {
         match action {
-            Action::SendRequest { key, to } => self.request(key, to, source),
+            Action::SendRequest { key, to } => self.request(now_ns, key, to, source),
             Action::Complete { adjacency, mac } => {
                 // A full table costs the neighbour its host route only: it is asked for again.
                 routing.complete(adjacency, mac).unwrap_or_else(|error| told_full(&error));
@@ -297,7 +299,7 @@ impl Neighborhood {
             None
         });
         let waiting: Vec<Held> = self.held.release(key).collect();
-        for Held { packet, rx } in waiting {
+        for Held { packet, rx, .. } in waiting {
             let is_ip4 = ip::version(packet.bytes()) == 4;
             let adjacency = match is_ip4 && key.address.is_ipv6() {
                 true => routing.ip4_by(key),
@@ -312,7 +314,7 @@ impl Neighborhood {
 
     fn drop_held(&mut self, key: NeighborKey, reason: DropReason) {
         let waiting: Vec<Held> = self.held.release(key).collect();
-        for Held { packet, rx } in waiting {
+        for Held { packet, rx, .. } in waiting {
             self.inject(match reason {
                 DropReason::Unanswered => Injected::Unreachable { rx, packet },
                 DropReason::InterfaceDown | DropReason::Flushed | DropReason::Evicted => {
@@ -323,16 +325,37 @@ impl Neighborhood {
     }
 
     /// Asks for a neighbour: everybody, or the MAC that is to be confirmed.
-    fn request(&mut self, key: NeighborKey, to: Option<[u8; 6]>, source: SourceOf<'_>) {
+    fn request(
+        &mut self,
+        now_ns: u64,
+        key: NeighborKey,
+        to: Option<[u8; 6]>,
+        source: SourceOf<'_>,
+    ) {
         let interface = key.interface;
-        match (key.address, source(interface, key.address)) {
+        let frame = match (key.address, source(interface, key.address)) {
             (IpAddr::V4(target), Some((mac, IpAddr::V4(own)))) => {
-                self.send(interface, &arp(mac, to.unwrap_or([0xff; 6]), own, target));
+                arp(mac, to.unwrap_or([0xff; 6]), own, target)
             }
-            (IpAddr::V6(target), Some((mac, IpAddr::V6(own)))) => {
-                self.solicit(interface, mac, to, own, target);
-            }
-            _ => {}
+            (IpAddr::V6(target), Some((mac, IpAddr::V6(own)))) => solicit(mac, to, own, target),
+            _ => return,
+        };
+        let Some(packet) = self.cache.copy_of(&frame) else {
+            return self.unasked(now_ns, key);
+        };
+        if !self.inject(Injected::Frame { interface, packet }) {
+            self.machine.unsent(now_ns, key);
+        }
+    }
+
+    /// There was no buffer for a question, which follows soon. What waits for the answer does so
+    /// no longer than if it had been asked in vain: it may be what has all buffers.
+    fn unasked(&mut self, now_ns: u64, key: NeighborKey) {
+        self.machine.no_buffer(now_ns, key);
+        let patience_ns = self.machine.patience_ns();
+        let is_due = |it: &Held| now_ns.saturating_sub(it.since_ns) >= patience_ns;
+        for Held { packet, rx, .. } in self.held.release_due(key, is_due) {
+            self.inject(Injected::Discard { rx, packet });
         }
     }
 
@@ -351,24 +374,6 @@ impl Neighborhood {
                 self.owed.push((interface, advertised.build()));
             }
         }
-    }
-
-    /// Sends a neighbour solicitation (RFC 4861 section 7.2.2).
-    fn solicit(
-        &mut self,
-        interface: u16,
-        mac: [u8; 6],
-        to: Option<[u8; 6]>,
-        own: Ipv6Addr,
-        target: Ipv6Addr,
-    ) {
-        let group = ipv6::solicited_node(target.into());
-        let (link, network) = match to {
-            Some(known) => (MacAddr(known), target),
-            None => (MacAddr::of_ip6_group(group), group.into()),
-        };
-        let packet = craft::ethernet(mac, link).ipv6(own, network);
-        self.send(interface, &packet.neighbor_solicitation(target.into(), mac).build());
     }
 
     /// Asks, soon, whether anybody has an address that is to be ours (RFC 4862 section 5.4.2).
@@ -407,11 +412,12 @@ impl Neighborhood {
         self.inject(packet);
     }
 
-    /// Hands a packet to the workers; when their queue is full, its buffer goes back.
-    fn inject(&mut self, injected: Injected) {
-        let Err(refused) = self.injector.send(injected) else { return };
+    /// Hands a packet to the workers; when their queue is full, its buffer goes back: false.
+    fn inject(&mut self, injected: Injected) -> bool {
+        let Err(refused) = self.injector.send(injected) else { return true };
         tracing::warn!(fault = "injection-full", "workers have too much to send: a packet is lost");
         refused.into_packet().into_iter().for_each(|packet| self.cache.release_one(packet));
+        false
     }
 }
 
@@ -419,6 +425,17 @@ impl Neighborhood {
 fn arp(mac: [u8; 6], to: [u8; 6], own: Ipv4Addr, target: Ipv4Addr) -> Vec<u8> {
     let request = craft::ethernet(mac, to).arp_request(mac, own, target);
     request.pad_to(ethernet::MIN_FRAME_LEN).build()
+}
+
+/// A neighbour solicitation (RFC 4861 section 7.2.2), a whole frame.
+fn solicit(mac: [u8; 6], to: Option<[u8; 6]>, own: Ipv6Addr, target: Ipv6Addr) -> Vec<u8> {
+    let group = ipv6::solicited_node(target.into());
+    let (link, network) = match to {
+        Some(known) => (MacAddr(known), target),
+        None => (MacAddr::of_ip6_group(group), group.into()),
+    };
+    let packet = craft::ethernet(mac, link).ipv6(own, network);
+    packet.neighbor_solicitation(target.into(), mac).build()
 }
 
 /// Tells that a neighbour has no room in a table.

@@ -21,12 +21,15 @@ pub struct NeighborShare {
     pub evicted: u64,
     /// Neighbours that had no place.
     pub refused: u64,
+    /// Questions about neighbours that found no buffer, as the pool was empty: they count as none
+    /// that were asked, and follow soon.
+    pub no_buffer: u64,
 }
 
 impl View for NeighborShare {
     view!("show neighbor-shares", "/v1/neighbor-shares", All => Vec<Self>,
         "Places of neighbours by port and family, and who had none");
-    counters!("evicted", "refused");
+    counters!("evicted", "refused", "no_buffer");
     const METRICS: Option<Metrics<Self>> = Some((All, |shares, out| {
         out.of(shares, |share| [("port", &share.port[..]), ("family", &share.family)])
             .gauge("neighbors", "Neighbours.", |share| share.neighbors)
@@ -36,7 +39,12 @@ impl View for NeighborShare {
             .counter("neighbors_evicted", "Neighbours that gave way to others.", |share| {
                 share.evicted
             })
-            .counter("neighbors_refused", "Neighbours without a place.", |share| share.refused);
+            .counter("neighbors_refused", "Neighbours without a place.", |share| share.refused)
+            .counter(
+                "neighbors_no_buffer",
+                "Questions about neighbours without a buffer.",
+                |share| share.no_buffer,
+            );
     }));
 
     fn table(shares: &Vec<Self>) -> Table {
@@ -44,7 +52,7 @@ impl View for NeighborShare {
             "port": share.port, "family": share.family, "neighbours": share.neighbors,
             "most": share.most, "unresolved": share.unresolved,
             "most unresolved": share.most_unresolved, "evicted": share.evicted,
-            "refused": share.refused,
+            "refused": share.refused, "no buffer": share.no_buffer,
         })
     }
 }

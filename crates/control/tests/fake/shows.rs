@@ -128,6 +128,7 @@ answers! { FakeRouter, router, filter;
             most_unresolved: 4,
             evicted: 0,
             refused: 0,
+            no_buffer: 0,
         };
         router.config.neighbors.iter().map(|(key, _)| share(key)).collect()
     },

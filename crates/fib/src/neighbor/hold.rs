@@ -66,6 +66,14 @@ impl<T> HoldQueue<T> {
         ages.into_iter().filter_map(|age| self.items.remove(&age).map(|(_, item)| item))
     }
 
+    /// Hands back what waits for `key` and has waited long enough, oldest first.
+    pub fn release_due(&mut self, key: NeighborKey, is_due: impl Fn(&T) -> bool) -> Vec<T> {
+        let is_due = |age: &u64| self.items.get(age).is_some_and(|(_, item)| is_due(item));
+        let ages = self.waiting.get(&key).into_iter().flatten().copied();
+        let due: Vec<u64> = ages.take_while(is_due).collect();
+        due.into_iter().filter_map(|age| self.take(age)).collect()
+    }
+
     /// How many items are held.
     pub fn len(&self) -> usize {
         self.items.len()
@@ -135,6 +143,22 @@ mod tests {
         assert_eq!(queue.hold(key(4), 'd'), Some('a'));
         assert_eq!(queue.release(key(1)).count(), 0);
         assert_eq!((queue.release(key(2)).count(), queue.len()), (1, 2));
+    }
+
+    #[test]
+    fn what_waited_long_enough_goes_and_the_rest_stays() {
+        let mut queue = HoldQueue::new(4, 10);
+        for item in "aabb".chars() {
+            assert_eq!(queue.hold(key(1), item), None);
+        }
+        assert_eq!(queue.hold(key(2), 'a'), None);
+        assert_eq!(queue.release_due(key(1), |item| *item == 'b'), [], "the oldest is not due");
+        assert_eq!(queue.release_due(key(1), |item| *item == 'a'), ['a', 'a']);
+        assert_eq!((queue.len_of(key(1)), queue.len_of(key(2)), queue.len()), (2, 1, 3));
+        assert_eq!(queue.release_due(key(1), |_| true), ['b', 'b']);
+        assert_eq!((queue.len_of(key(1)), queue.release_due(key(1), |_| true).len()), (0, 0));
+        assert_eq!(queue.release(key(2)).collect::<String>(), "a");
+        assert!(queue.is_empty());
     }
 
     #[test]

@@ -11,6 +11,10 @@ use super::{
 use crate::FibError;
 use crate::adjacency::AdjacencyId;
 
+/// Until a request that could not be sent follows: soon, and yet not so often that a router
+/// without buffers does nothing else.
+const UNSENT_NS: u64 = 20_000_000;
+
 /// All neighbours of a router.
 #[derive(Debug)]
 pub struct Neighbors {
@@ -253,6 +257,29 @@ impl Neighbors {
             }
             self.shares.end_turn();
         }
+    }
+
+    /// The request for `key` found no buffer: it is counted, and [`Neighbors::unsent`].
+    pub fn no_buffer(&mut self, now_ns: u64, key: NeighborKey) {
+        self.shares.no_buffer(key.share());
+        self.unsent(now_ns, key);
+    }
+
+    /// The request for `key` could not be sent: it counts as no try, and follows soon.
+    pub fn unsent(&mut self, now_ns: u64, key: NeighborKey) {
+        let Some(mut entry) = self.entries.get(&key).copied() else { return };
+        let asks = matches!(entry.state, NeighborState::Incomplete | NeighborState::Probing);
+        // Who waits for a turn is asked again in any case.
+        if asks && entry.waits.is_none() {
+            entry.tries = entry.tries.saturating_sub(1);
+            self.set_timer(key, &mut entry, Some(now_ns + UNSENT_NS));
+            self.put(key, entry);
+        }
+    }
+
+    /// How long a neighbour that nobody ever heard is asked for, and packets wait for it.
+    pub fn patience_ns(&self) -> u64 {
+        self.config.retry_ns.saturating_mul(self.config.tries.into())
     }
 
     /// When [`Neighbors::tick`] has something to do next.

@@ -102,6 +102,55 @@ fn a_failed_neighbour_of_a_route_is_asked_again_after_pauses_that_double() {
     assert_eq!(asked, [1, 2, 8, 9, 10, 21, 22, 23, 44, 45, 46]);
 }
 
+/// Time passes without a buffer: each question comes back. How many there were.
+fn starve(machine: &mut Neighbors, from_ns: u64, to_ns: u64) -> usize {
+    let mut questions = 0;
+    while let Some(due_ns) = machine.next_due_ns().filter(|due_ns| *due_ns < to_ns) {
+        let now_ns = due_ns.max(from_ns);
+        let out = tick(machine, now_ns);
+        assert!(!out.is_empty() && out.iter().all(|it| [ASK, PROBE].contains(it)), "{out:?}");
+        out.iter().for_each(|_| machine.no_buffer(now_ns, key(1)));
+        questions += out.len();
+    }
+    questions
+}
+
+#[test]
+fn who_could_not_be_asked_for_want_of_buffers_is_asked_as_soon_as_there_are_some() {
+    let mut machine = machine();
+    assert_eq!(need(&mut machine, 0, Need::Route), [ASK]);
+    machine.no_buffer(0, key(1));
+    let questions = starve(&mut machine, 0, 100 * S);
+    assert!((1000..=5000).contains(&questions), "{questions}: often, and not for ever");
+    assert_eq!(machine.shares()[0].no_buffer, 1 + questions as u64);
+    assert_eq!(machine.get(key(1)).unwrap().state, NeighborState::Incomplete);
+    // There are buffers: all tries are left.
+    assert_eq!(tick(&mut machine, 100 * S), [ASK]);
+    assert_eq!(tick(&mut machine, 101 * S), [ASK]);
+    assert_eq!(tick(&mut machine, 102 * S), [ASK]);
+    let dropped = Action::DropHeld { key: key(1), reason: DropReason::Unanswered };
+    assert_eq!(tick(&mut machine, 103 * S), [dropped]);
+    assert_eq!(machine.shares()[0].no_buffer, 1 + questions as u64);
+    machine.clear_counts(1);
+    assert_eq!(machine.shares()[0].no_buffer, 0);
+}
+
+#[test]
+fn who_is_known_and_cannot_be_asked_is_sent_to_meanwhile() {
+    let mut machine = reachable(0, Need::Route);
+    assert_eq!(tick(&mut machine, 1196 * S), [PROBE]);
+    machine.no_buffer(1196 * S, key(1));
+    assert!(starve(&mut machine, 1196 * S, 1300 * S) > 1000);
+    assert_eq!(machine.get(key(1)).unwrap().state, NeighborState::Probing);
+    // What comes too late changes nothing: it answered.
+    learned(&mut machine, 1300 * S, ONE, Heard::Reply);
+    let due_ns = machine.next_due_ns();
+    machine.unsent(1300 * S, key(1));
+    assert_eq!(machine.next_due_ns(), due_ns);
+    machine.unsent(1300 * S, key(2));
+    assert_eq!((machine.len(), machine.get(key(2))), (1, None));
+}
+
 #[test]
 fn packets_do_not_ask_while_the_pause_lasts() {
     let mut machine = machine();

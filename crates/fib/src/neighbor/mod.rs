@@ -22,6 +22,9 @@
 //! above that could confirm it meanwhile). Packets leave in every state that has a MAC, and probes
 //! go to that MAC alone: nobody else on the link is asked about a neighbour that is there.
 //!
+//! What finds no buffer was not asked: it counts as no try, and follows as soon as there is one
+//! ([`Neighbors::no_buffer`]), so that a moment without any costs nobody a pause.
+//!
 //! Each interface and family has a share of the table and of the requests (`shares.rs`), so that a
 //! scan of one link leaves others theirs; who does not answer gives way first.
 //!
@@ -96,6 +99,8 @@ pub struct ShareView {
     pub evicted: u64,
     /// Those that had no place.
     pub refused: u64,
+    /// Requests that found no buffer.
+    pub no_buffer: u64,
 }
 
 /// How a MAC was heard.

@@ -219,13 +219,14 @@ fn books_agree_with_the_table_whatever_happens() {
     for _ in 0..20_000 {
         let (interface, last) = (random(3) as u16, random(20) as u32);
         let key = if random(2) == 0 { ip4(interface, last) } else { ip6(interface, last.into()) };
-        match random(9) {
+        match random(10) {
             0..=2 => drop(world.need(key, Need::Packet)),
             3 => drop(world.need(key, Need::Route)),
             4 => world.machine.release(key),
             5 => drop(world.hear(key, Heard::Request)),
             6 => drop(world.hear(key, Heard::Reply)),
             7 => drop(world.asked(random(3) * S)),
+            8 => world.machine.no_buffer(world.now_ns, key),
             _ if random(20) == 0 => {
                 world.machine.interface_down(world.now_ns, interface, &mut Vec::new());
             }

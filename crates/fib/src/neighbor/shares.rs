@@ -80,6 +80,7 @@ struct Share {
     takes_turns: bool,
     evicted: u64,
     refused: u64,
+    no_buffer: u64,
 }
 
 /// All shares.
@@ -222,6 +223,11 @@ impl Shares {
         self.crowded.insert(of);
     }
 
+    /// A request found no buffer.
+    pub(super) fn no_buffer(&mut self, of: ShareKey) {
+        self.shares.entry(of).or_default().no_buffer += 1;
+    }
+
     /// Those in which somebody gave way or was refused since the last call.
     pub(super) fn take_crowded(&mut self) -> BTreeSet<ShareKey> {
         std::mem::take(&mut self.crowded)
@@ -231,18 +237,24 @@ impl Shares {
     pub(super) fn clear_counts(&mut self, interface: u16) {
         for (of, share) in &mut self.shares {
             if of.interface == interface {
-                (share.evicted, share.refused) = (0, 0);
+                (share.evicted, share.refused, share.no_buffer) = (0, 0, 0);
             }
         }
     }
 
     pub(super) fn view(&self, of: ShareKey, config: &NeighborConfig) -> ShareView {
-        let (neighbors, unresolved, evicted, refused) =
-            self.shares.get(&of).map_or((0, 0, 0, 0), |share| {
-                (share.neighbors, share.unresolved, share.evicted, share.refused)
-            });
-        let (most, most_unresolved) = (config.most_each, config.most_unresolved);
-        ShareView { share: of, neighbors, most, unresolved, most_unresolved, evicted, refused }
+        let share = self.shares.get(&of);
+        let count = |of: fn(&Share) -> u64| share.map_or(0, of);
+        ShareView {
+            share: of,
+            neighbors: share.map_or(0, |share| share.neighbors),
+            most: config.most_each,
+            unresolved: share.map_or(0, |share| share.unresolved),
+            most_unresolved: config.most_unresolved,
+            evicted: count(|share| share.evicted),
+            refused: count(|share| share.refused),
+            no_buffer: count(|share| share.no_buffer),
+        }
     }
 
     /// All that have or had neighbours.

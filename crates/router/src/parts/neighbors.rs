@@ -102,11 +102,13 @@ mod tests {
     use crate::router::Router;
     use control::config::field::Field;
     use control::config::{Config, Host, Source, parse};
-    use control::view::{Answer, NeighborShare};
+    use control::view::{All, Answer, NeighborShare};
     use fib::neighbor::{NeighborConfig, NeighborState};
-    use nodes::tables::Punt;
+    use nodes::tables::{Injected, Punt};
+    use packet::PacketBuf;
     use std::net::{IpAddr, Ipv6Addr};
     use std::sync::Arc;
+    use std::time::Duration;
     use wire::craft;
 
     const TEXT: &str = r#"
@@ -171,7 +173,7 @@ port.p2 = { kind = "memory", addresses = ["192.0.2.1/24"] }
     }
 
     fn share(router: &mut Router, port: &str, family: &str) -> NeighborShare {
-        let shares = Answer::<NeighborShare>::answer(router, &control::view::All).unwrap().whole();
+        let shares = Answer::<NeighborShare>::answer(router, &All).unwrap().whole();
         shares.into_iter().find(|it| it.port == port && it.family == family).unwrap()
     }
 
@@ -228,6 +230,64 @@ port.p2 = { kind = "memory", addresses = ["192.0.2.1/24"] }
         turn(&mut router);
         assert_eq!(router.core.neighborhood.held_for(key), 0);
         assert_eq!(router.core.neighborhood.held_packets(), 1, "the other one's waits");
+    }
+
+    /// All buffers of the pool, and of what the control thread has of it.
+    fn take_buffers(router: &mut Router) -> Vec<PacketBuf> {
+        let mut cache = router.core.pool.cache();
+        let mut taken = Vec::new();
+        loop {
+            taken.extend(std::iter::from_fn(|| cache.allocate_one()));
+            let discard = |packet| Injected::Discard { rx: 0, packet };
+            if !router.core.neighborhood.inject_copy(&[0; 20], discard) {
+                return taken;
+            }
+            while router.core.turn_local() {}
+        }
+    }
+
+    fn sent(router: &mut Router, port: &str) -> u64 {
+        let ports = Answer::<control::view::Port>::answer(router, &All).unwrap().whole();
+        ports.into_iter().find(|it| it.name == port).unwrap().tx.packets
+    }
+
+    #[test]
+    fn who_cannot_be_asked_without_buffers_is_asked_when_there_are_some() {
+        /// Longer than until a question follows that found no buffer.
+        const SOON: Duration = Duration::from_millis(60);
+        let mut router = router();
+        turn(&mut router);
+        let address = [192, 0, 2, 9];
+        let key = NeighborKey { interface: id(&router, "p2"), address: address.into() };
+        need(&mut router, "p2", address.into());
+        let taken = take_buffers(&mut router);
+        let before = sent(&mut router, "p2");
+        turn(&mut router);
+        assert_eq!(share(&mut router, "p2", "ip4").no_buffer, 1);
+        assert_eq!(router.core.neighborhood.held_for(key), 1);
+        // What waited as long as for one that does not answer gives its buffer back.
+        let patience = NeighborConfig { retry_ns: 1, ..NeighborConfig::default() };
+        router.core.neighborhood.set_config(patience, 16);
+        std::thread::sleep(SOON);
+        turn(&mut router);
+        assert_eq!(share(&mut router, "p2", "ip4").no_buffer, 2);
+        assert_eq!(router.core.neighborhood.held_for(key), 0);
+        let state = |router: &Router| router.core.neighborhood.machine.get(key).unwrap().state;
+        assert_eq!(state(&router), NeighborState::Incomplete);
+        assert_eq!(sent(&mut router, "p2"), before);
+        router.core.neighborhood.set_config(NeighborConfig::default(), 16);
+        let mut cache = router.core.pool.cache();
+        taken.into_iter().for_each(|packet| cache.release_one(packet));
+        drop(cache);
+        std::thread::sleep(SOON);
+        need(&mut router, "p2", address.into());
+        turn(&mut router);
+        assert_eq!(sent(&mut router, "p2"), before + 1, "the question");
+        answer(&mut router, address);
+        turn(&mut router);
+        assert_eq!(state(&router), NeighborState::Reachable);
+        assert_eq!(sent(&mut router, "p2"), before + 2, "and what waited");
+        assert_eq!(share(&mut router, "p2", "ip4").no_buffer, 2);
     }
 
     #[test]

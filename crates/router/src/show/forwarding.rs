@@ -279,6 +279,7 @@ impl Router {
                 most_unresolved: it.most_unresolved as u64,
                 evicted: it.evicted,
                 refused: it.refused,
+                no_buffer: it.no_buffer,
             })
         });
         shown.collect()
