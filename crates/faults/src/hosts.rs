@@ -10,6 +10,7 @@ const IP4: [u8; 2] = [0x08, 0x00];
 const IP6: [u8; 2] = [0x86, 0xdd];
 const ICMP6: u8 = 58;
 const SOLICITATION: u8 = 135;
+const ADVERTISEMENT: u8 = 136;
 /// A request of it.
 const ECHO: u8 = 8;
 
@@ -110,6 +111,17 @@ impl Host {
     }
 }
 
+/// Whether a frame is a neighbour's answer: an ARP reply, a neighbour advertisement.
+pub(crate) fn tells_of_neighbour(frame: &[u8]) -> bool {
+    match frame.get(12..14) {
+        Some(kind) if kind == ARP => frame.get(20..22) == Some(&[0, 2][..]),
+        Some(kind) if kind == IP6 => {
+            frame.get(20) == Some(&ICMP6) && frame.get(54) == Some(&ADVERTISEMENT)
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,13 +137,17 @@ mod tests {
         let ask = |ip| craft::ethernet(us, [0xff; 6]).arp_request(us, [10, 12, 0, 1], ip).build();
         let reply = host.answer(&ask(host.ip4)).unwrap();
         assert_eq!((&reply[..6], &reply[22..28]), (&us[..], &host.mac[..]));
+        assert!(tells_of_neighbour(&reply) && !tells_of_neighbour(&ask(host.ip4)));
         assert_eq!(host.answer(&ask([10, 12, 0, 8].into())), None);
         let solicit = |target: Ipv6Addr| {
             let from: Ipv6Addr = "2001:db8:12::1".parse().unwrap();
             let to = craft::ethernet(us, [0x33, 0x33, 0xff, 0, 0, 9]).ipv6(from, target);
             to.neighbor_solicitation(target.into(), us).build()
         };
-        assert_eq!(&host.answer(&solicit(host.ip6)).unwrap()[..6], &us[..]);
+        let reply = host.answer(&solicit(host.ip6)).unwrap();
+        assert_eq!(&reply[..6], &us[..]);
+        assert!(tells_of_neighbour(&reply) && !tells_of_neighbour(&solicit(host.ip6)));
+        assert!(!tells_of_neighbour(&[0; 14]));
         assert_eq!(host.answer(&solicit("2001:db8:12::8".parse().unwrap())), None);
         assert_eq!(host.answer(&[0; 20]), None);
         let from = [10, 2, 0, 1];

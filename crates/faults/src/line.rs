@@ -6,6 +6,7 @@
 //!                link up, gone, refusing to open, full
 //! ```
 
+use crate::hosts;
 use control::config::objects::port::Port;
 use control::config::objects::port_kind::PortKind;
 use dataplane::PortQueues;
@@ -38,6 +39,8 @@ pub(crate) struct Line {
     pub(crate) taken: u64,
     /// Frames that found no buffer.
     pub(crate) missed: u64,
+    /// Answers about neighbours among them.
+    pub(crate) missed_answers: u64,
     mac: [u8; 6],
 }
 
@@ -57,6 +60,7 @@ impl SharedLine {
             given: 0,
             taken: 0,
             missed: 0,
+            missed_answers: 0,
             mac: [2, 0, 0, 0, 1, number],
         };
         Self(Arc::new(Mutex::new(line)))
@@ -174,7 +178,10 @@ impl RxQueue for Receives {
                     into.push(packet);
                     line.given += 1;
                 }
-                None => line.missed += 1,
+                None => {
+                    line.missed += 1;
+                    line.missed_answers += u64::from(hosts::tells_of_neighbour(&frame));
+                }
             }
         }
     }

@@ -85,6 +85,8 @@ pub(crate) struct Run {
     pub(crate) held: Vec<PacketBuf>,
     /// When buffers were taken last.
     pub(crate) taken_at: Duration,
+    /// Answers about neighbours that had found no buffer by then.
+    pub(crate) missed_before: u64,
     pub(crate) since: Since,
     pub(crate) saving: Option<(u64, Arc<Config>)>,
     tells: bool,
@@ -115,6 +117,7 @@ impl Run {
             flows,
             held,
             taken_at: Duration::ZERO,
+            missed_before: 0,
             since,
             saving,
             tells,

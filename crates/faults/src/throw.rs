@@ -8,8 +8,10 @@ use std::time::Duration;
 
 /// In that time a neighbour may have been asked as often as it is, if `arp` says the least.
 const ASKED: Duration = Duration::from_millis(200);
-/// The longest pause until it is asked again, and a bit.
+/// The longest pause until it is asked again if it was heard by nobody, and a bit.
 const PAUSE: Duration = Duration::from_secs(90);
+/// By then whoever could not be asked was, also by the lowest rate of questions.
+const ASKS: Duration = Duration::from_secs(1);
 
 impl Run {
     pub(crate) fn make_noise(&mut self) {
@@ -78,13 +80,15 @@ impl Run {
         if !self.held.is_empty() {
             self.held.drain(..).for_each(|packet| cache.release_one(packet));
             self.say(|| "buffers are free again".to_owned());
-            if self.stage.time.now() - self.taken_at < ASKED {
-                return Ok(());
-            }
-            // Who was asked in vain is asked again after a pause.
-            return self.pass(PAUSE, PAUSE / 10);
+            // Who was asked in vain, as its answers found no buffer, is asked again after a pause.
+            let unheard = self.missed_answers() != self.missed_before;
+            let pause = match unheard && self.stage.time.now() - self.taken_at >= ASKED {
+                true => PAUSE,
+                false => ASKS,
+            };
+            return self.pass(pause, pause / 10);
         }
-        self.taken_at = self.stage.time.now();
+        (self.taken_at, self.missed_before) = (self.stage.time.now(), self.missed_answers());
         let left = *self.chance.pick(&[0, 1, 16, 300]);
         while let Some(packet) = cache.allocate_one() {
             self.held.push(packet);
@@ -94,6 +98,11 @@ impl Run {
         let held = self.held.len();
         self.say(|| format!("{held} buffers are taken, {left} of what the pool has are left"));
         Ok(())
+    }
+
+    /// Answers about neighbours that found no buffer, of all links.
+    fn missed_answers(&self) -> u64 {
+        self.stage.lines.all().map(|(_, line)| line.lock().missed_answers).sum()
     }
 
     pub(crate) fn fill_queues(&mut self) {
