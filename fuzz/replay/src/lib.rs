@@ -7,12 +7,17 @@
 //!  fuzz/kept/TARGET/*  ─▶ changed ──┴─▶ the target ─▶ a panic names the file, and prints the bytes
 //! ```
 //! `FUZZ_CHANGES` says otherwise how often each is changed: 0 where it is counted what the files
-//! themselves come through (`scripts/fuzz coverage`).
+//! themselves come through (`scripts/fuzz coverage`, which builds with `--cfg counted`).
 
 use std::fmt::Write;
 use std::path::Path;
 
 mod change;
+#[cfg(counted)]
+mod grow;
+
+#[cfg(counted)]
+pub use grow::grow;
 
 /// How often each seed is changed, and each input that was kept of those that fuzzing found.
 const CHANGES: u64 = 512;

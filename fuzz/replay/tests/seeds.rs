@@ -23,6 +23,14 @@ macro_rules! targets {
             })*
         }
 
+        #[cfg(counted)]
+        mod grown {
+            $(#[test]
+            fn $name() {
+                libfuzzer_sys::grow(&super::fuzz(), stringify!($name), super::$name::run);
+            })*
+        }
+
         mod kept {
             $(#[test]
             fn $name() {
