@@ -1,7 +1,9 @@
 //! Packets of any bytes, through a small table with a translation: no panic, no more entries than
-//! there is room for, and a translated packet is the one that it was to be.
+//! there is room for, and a translated packet is the one that it was to be. And lines of FTP: what
+//! they tell stands in them.
 #![no_main]
 
+use conntrack::ftp::{self, Said};
 use conntrack::{
     Nat, Pool, Read, Table, Timeouts, Verdict, read4, read6, translate_error4, translate4,
 };
@@ -10,6 +12,7 @@ use libfuzzer_sys::fuzz_target;
 const ROOM: usize = 16;
 
 fuzz_target!(|bytes: &[u8]| {
+    [(true, false), (false, false), (true, true), (false, true)].map(|from| told(bytes, from));
     let (table, timeouts) = (Table::new(ROOM, 1), Timeouts::default());
     let pool = Pool { addresses: vec![1..=2], ports: 1000..=1003, reserved: Vec::new() };
     let (mut rest, mut now_s) = (bytes, 1);
@@ -28,6 +31,15 @@ fuzz_target!(|bytes: &[u8]| {
     table.sweep(0, ROOM, u32::MAX);
     assert_eq!(table.counters().begun, table.counters().ended);
 });
+
+/// What a line of a client or a server tells, over IPv4 or IPv6.
+fn told(line: &[u8], (is_client, is_ip6): (bool, bool)) {
+    let Said::Waits(told) = ftp::read(line, is_client, is_ip6) else { return };
+    if let Some((address, place)) = told.address {
+        assert!(!line[place].is_empty());
+        assert_eq!(address.is_ipv6(), is_ip6);
+    }
+}
 
 fn take(nat: &Nat<'_>, pool: &Pool, is_inside: bool, packet: &[u8]) {
     let mut packet = packet.to_vec();
