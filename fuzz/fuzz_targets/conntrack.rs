@@ -12,7 +12,9 @@ use libfuzzer_sys::fuzz_target;
 const ROOM: usize = 16;
 
 fuzz_target!(|bytes: &[u8]| {
-    [(true, false), (false, false), (true, true), (false, true)].map(|from| told(bytes, from));
+    for from in [(true, false), (false, false), (true, true), (false, true)] {
+        told(bytes, from);
+    }
     let (table, timeouts) = (Table::new(ROOM, 1), Timeouts::default());
     let pool = Pool { addresses: vec![1..=2], ports: 1000..=1003, reserved: Vec::new() };
     let (mut rest, mut now_s) = (bytes, 1);
