@@ -135,13 +135,31 @@ impl Entry {
     }
 
     pub(crate) fn label(&self, status: Status) -> Option<u128> {
-        let label = u128::from(self.word(LABEL)) << 64 | u128::from(self.word(LABEL + 1));
+        // Most have none: their second line is not read.
+        let label = match self.status().is_labelled() {
+            true => u128::from(self.word(LABEL)) << 64 | u128::from(self.word(LABEL + 1)),
+            false => 0,
+        };
         self.is_still(status).then_some(label)
     }
 
-    pub(crate) fn set_label(&self, label: u128) {
+    /// Its mark, its label and who began it, all at once.
+    #[inline(always)]
+    pub(crate) fn told(&self, status: Status) -> Option<(u32, u128, Tuple)> {
+        let (mark, label) = (self.word(MARK) as u32, self.label(status)?);
+        Some((mark, label, self.tuple(status, Direction::Original)?))
+    }
+
+    pub(crate) fn set_label(&self, status: Status, label: u128) {
         self.put(LABEL, (label >> 64) as u64);
         self.put(LABEL + 1, label as u64);
+        let (mut old, generation) = (self.status(), status.generation());
+        while old.generation() == generation && !old.is_free() && !old.is_labelled() {
+            match self.change(old, old.labelled()) {
+                Ok(()) => return,
+                Err(now) => old = now,
+            }
+        }
     }
 
     /// Writes an entry that is nobody's, whom its status gives it to then.
@@ -166,8 +184,6 @@ impl Entry {
         });
         self.put(PARENT, parent);
         self.put(MARK, 0);
-        self.put(LABEL, 0);
-        self.put(LABEL + 1, 0);
         self.0[0].store(status.0, Ordering::Release);
     }
 }
@@ -193,6 +209,12 @@ impl Entries {
             entry.put(NEXT, if slot + 1 < count { slot as u64 + 2 } else { 0 });
         }
         Self { free: Free(AtomicU64::new(u64::from(count > 0))), all }
+    }
+
+    /// Where one is.
+    #[inline(always)]
+    pub(crate) fn address(&self, slot: u32) -> *const u8 {
+        self.all.as_ptr().wrapping_add(slot as usize).cast()
     }
 
     pub(crate) fn bytes(&self) -> usize {

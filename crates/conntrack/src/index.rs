@@ -68,6 +68,26 @@ impl Index {
         [one, (one ^ ((hash >> 33) as usize | 1)) & self.mask]
     }
 
+    /// The line that is looked at first.
+    #[inline(always)]
+    pub(crate) fn address(&self, hash: u64) -> *const u8 {
+        (&raw const self.buckets[self.pair(hash)[0]]).cast()
+    }
+
+    /// The one behind it.
+    #[inline(always)]
+    pub(crate) fn other_address(&self, hash: u64) -> *const u8 {
+        (&raw const self.buckets[self.pair(hash)[1]]).cast()
+    }
+
+    /// The first place of a hash's tag in the line that is looked at first.
+    #[inline(always)]
+    pub(crate) fn first(&self, hash: u64) -> Option<Place> {
+        let words = self.buckets[self.pair(hash)[0]].0.iter();
+        let mut words = words.map(|word| word.load(Ordering::Acquire));
+        words.find(|word| (word ^ hash) >> 33 == 0).and_then(Place::of)
+    }
+
     /// Shows each place of a hash's tag until one is it.
     #[inline]
     pub(crate) fn find<T>(

@@ -25,6 +25,7 @@ mod table;
 mod tcp;
 mod timeouts;
 mod tuple;
+mod usual;
 
 #[cfg(test)]
 mod naive;
@@ -40,3 +41,4 @@ pub use table::{Counters, Found, Parent, Shown, Table, Verdict};
 pub use tcp::TcpState;
 pub use timeouts::Timeouts;
 pub use tuple::{Family, Tuple};
+pub use usual::{Asked, translate_usual4, usual4};

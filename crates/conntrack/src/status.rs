@@ -68,6 +68,7 @@ const OF_DESTINATION: u64 = 1 << 46;
 const TCP: u64 = 0xf << 32;
 const HELPER: u64 = 3 << 36;
 const RELATED: u64 = 1 << 38;
+const LABELLED: u64 = 1 << 47;
 
 impl Status {
     /// Nobody's.
@@ -152,6 +153,17 @@ impl Status {
     #[inline]
     pub fn is_related(self) -> bool {
         self.0 & RELATED != 0
+    }
+
+    /// Whether it was given a label.
+    #[inline]
+    pub(crate) fn is_labelled(self) -> bool {
+        self.0 & LABELLED != 0
+    }
+
+    #[must_use]
+    pub(crate) fn labelled(self) -> Self {
+        Self(self.0 | LABELLED)
     }
 
     #[must_use]

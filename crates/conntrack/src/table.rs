@@ -128,6 +128,17 @@ impl Table {
         }
     }
 
+    #[inline(always)]
+    pub(crate) fn hash(&self, tuple: &Tuple) -> u64 {
+        self.secret.hash(tuple)
+    }
+
+    #[inline(always)]
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    #[inline(always)]
     pub(crate) fn entries(&self) -> &Entries {
         &self.entries
     }
@@ -162,11 +173,16 @@ impl Table {
     }
 
     #[inline]
-    fn find_at(&self, hash: u64, tuple: &Tuple, now_s: u32) -> Option<Found> {
-        self.index.find(hash, |Place { slot, direction }| {
-            let status = self.entries.get(slot)?.is(tuple, direction)?;
-            (!status.is_over(now_s)).then_some(Found { slot, direction, status })
-        })
+    pub(crate) fn find_at(&self, hash: u64, tuple: &Tuple, now_s: u32) -> Option<Found> {
+        self.index.find(hash, |place| self.is_at(place, tuple, now_s))
+    }
+
+    /// The connection in a place, if it is that of a tuple.
+    #[inline(always)]
+    pub(crate) fn is_at(&self, place: Place, tuple: &Tuple, now_s: u32) -> Option<Found> {
+        let Place { slot, direction } = place;
+        let status = self.entries.get(slot)?.is(tuple, direction)?;
+        (!status.is_over(now_s)).then_some(Found { slot, direction, status })
     }
 
     /// The connection that a packet is a piece of.
@@ -206,6 +222,12 @@ impl Table {
         }
     }
 
+    /// What a connection was marked with, its label, and what who began it sends.
+    #[inline(always)]
+    pub fn told(&self, found: &Found) -> Option<(u32, u128, Tuple)> {
+        self.entries.get(found.slot)?.told(found.status)
+    }
+
     /// A connection's label: 128 bits more of whoever looks.
     pub fn label(&self, found: &Found) -> Option<u128> {
         self.entries.get(found.slot)?.label(found.status)
@@ -214,7 +236,7 @@ impl Table {
     /// Gives a connection a label.
     pub fn set_label(&self, found: &Found, label: u128) {
         if let Some(entry) = self.entries.get(found.slot) {
-            entry.set_label(label);
+            entry.set_label(found.status, label);
         }
     }
 

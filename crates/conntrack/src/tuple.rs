@@ -60,6 +60,25 @@ impl Tuple {
         Self { key, first, rest: [0; 3] }
     }
 
+    /// A connection of IPv4, of words as they are in a packet.
+    #[inline(always)]
+    pub(crate) fn whole4(addresses: u64, ports: u32, protocol: u8, zone: u16) -> Self {
+        let key = u64::from(ports) << 32 | key(0, 0, protocol, zone, Family::Ip4);
+        Self { key, first: addresses, rest: [0; 3] }
+    }
+
+    /// Both addresses of IPv4, as they are in a packet.
+    #[inline(always)]
+    pub(crate) fn addresses4(&self) -> u64 {
+        self.first
+    }
+
+    /// Both ports, as they are in a packet.
+    #[inline(always)]
+    pub(crate) fn ports(&self) -> u32 {
+        (self.key >> 32) as u32
+    }
+
     /// A connection of IPv6.
     #[inline]
     pub fn ip6(

@@ -16,6 +16,7 @@ mod nat64;
 mod packet;
 #[cfg(test)]
 mod tests;
+mod together;
 
 pub use nat44::{Forward, Nat44, Translated, Untranslated};
 pub use nat64::Uncrossed;

@@ -12,7 +12,8 @@
 
 use conntrack::cross::Prefix64;
 use conntrack::{
-    Begun, Family, Found, Inner, Nat, Pool, Read, Refused, Seen, Table, Timeouts, Tuple, Verdict,
+    Asked, Begun, Family, Found, Inner, Nat, Pool, Read, Refused, Seen, Table, Timeouts, Tuple,
+    Verdict,
 };
 use graph::{Context, tsc_hz};
 use std::ops::RangeInclusive;
@@ -122,6 +123,29 @@ impl Nat44 {
     pub fn is_outer(&self, address: u32) -> bool {
         self.pool.addresses.iter().any(|range| range.contains(&address))
             || self.forwards.iter().any(|forward| forward.address == address)
+    }
+
+    /// Begins to look for the connection of a packet of the usual form, from its IPv4 header on;
+    /// and what is read next.
+    #[inline(always)]
+    pub(super) fn ask(&self, packet: &[u8]) -> Option<(Asked, *const u8)> {
+        let (tuple, seen) = conntrack::usual4(packet, self.zone)?;
+        Some(self.table.ask(tuple, seen))
+    }
+
+    /// A packet that was asked for, if its connection is known; others begin one, or are none's.
+    #[inline(always)]
+    pub(super) fn known_one(&self, packet: &mut [u8], asked: &Asked, now: Now) -> Option<Fate> {
+        let found = self.table.find_asked(asked, now.second)?;
+        let to = self.translation(&found)?;
+        match self.take_in(&found, &asked.tuple, asked.seen, None, now) {
+            Verdict::Passes(_) => {
+                conntrack::translate_usual4(packet, &asked.tuple, &to);
+                Some(Ok(()))
+            }
+            Verdict::Invalid => Some(Err(Untranslated::Invalid)),
+            Verdict::Anew => None,
+        }
     }
 
     /// A packet, from its IPv4 header on, to an outer address.

@@ -8,6 +8,7 @@
 
 use crate::nat::nat44::Now;
 use crate::nat::packet::ip4_at;
+use crate::nat::together::{Together, parts};
 use crate::nat::{Translated, Untranslated};
 use crate::tables::{Feature, Received, Run, Setup, Work};
 use graph::{Context, Exits};
@@ -15,7 +16,7 @@ use packet::Frame;
 use wire::ipv4;
 
 /// See the module.
-pub struct Nat44Input;
+pub struct Nat44Input(Together);
 
 impl Feature for Nat44Input {
     const NAME: &'static str = "nat44-input";
@@ -31,7 +32,7 @@ impl Work for Nat44Input {
     type Exit = Untranslated;
 
     fn new(_: &Setup) -> Self {
-        Self
+        Self(Together::new())
     }
 
     fn hold(
@@ -43,16 +44,24 @@ impl Work for Nat44Input {
     ) {
         let (Translated(nat), has_packets) = (run.setting, run.row.carries_packets());
         let now = Now::of(context);
-        for slot in run.slots {
-            let mut packet = frame.view(slot);
-            let bytes = packet.header();
-            let Some(at) = ip4_at(bytes, has_packets) else { continue };
-            let header = ipv4::Header::new(&bytes[at..]);
-            if !header.is_some_and(|header| nat.is_outer(header.destination())) {
-                continue;
+        for slots in parts(run.slots) {
+            for slot in slots {
+                let packet = frame.view(slot);
+                let bytes = packet.header();
+                let Some(at) = ip4_at(bytes, has_packets) else { continue };
+                let bytes = &bytes[at..];
+                let header = ipv4::Header::new(bytes);
+                if header.is_some_and(|header| nat.is_outer(header.destination())) {
+                    self.0.add(nat, slot, at, Some(bytes));
+                }
             }
-            if let Err(why) = nat.received(&mut packet.header_mut()[at..], run.id, now) {
-                exits.set(slot, why);
+            for it in self.0.take(nat) {
+                let mut packet = frame.view(it.slot);
+                let bytes = &mut packet.header_mut()[it.at..];
+                let known = it.asked.and_then(|asked| nat.known_one(bytes, &asked, now));
+                if let Err(why) = known.unwrap_or_else(|| nat.received(bytes, run.id, now)) {
+                    exits.set(it.slot, why);
+                }
             }
         }
     }

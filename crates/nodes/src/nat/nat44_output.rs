@@ -8,13 +8,15 @@
 
 use crate::nat::nat44::Now;
 use crate::nat::packet::ip4_at;
+use crate::nat::together::{Together, parts};
 use crate::nat::{Translated, Untranslated};
 use crate::tables::{Feature, Run, Sent, Setup, Work};
 use graph::{Context, Exits};
 use packet::Frame;
+use wire::ipv4;
 
 /// See the module.
-pub struct Nat44Output;
+pub struct Nat44Output(Together);
 
 impl Feature for Nat44Output {
     const NAME: &'static str = "nat44-output";
@@ -30,7 +32,7 @@ impl Work for Nat44Output {
     type Exit = Untranslated;
 
     fn new(_: &Setup) -> Self {
-        Self
+        Self(Together::new())
     }
 
     fn hold(
@@ -42,12 +44,26 @@ impl Work for Nat44Output {
     ) {
         let (Translated(nat), has_packets) = (run.setting, run.row.carries_packets());
         let now = Now::of(context);
-        for slot in run.slots {
-            let mut packet = frame.view(slot);
-            let Some(at) = ip4_at(packet.header(), has_packets) else { continue };
-            let rx = packet.rx();
-            if let Err(why) = nat.sent(&mut packet.header_mut()[at..], rx, now) {
-                exits.set(slot, why);
+        for slots in parts(run.slots) {
+            for slot in slots {
+                let packet = frame.view(slot);
+                let bytes = packet.header();
+                let Some(at) = ip4_at(bytes, has_packets) else { continue };
+                let bytes = Some(&bytes[at..]).filter(|_| nat.is_inside(packet.rx()));
+                // One from an outer address was translated where it came in.
+                let is_inner = |bytes: &&[u8]| {
+                    ipv4::Header::new(bytes).is_some_and(|header| !nat.is_outer(header.source()))
+                };
+                self.0.add(nat, slot, at, bytes.filter(is_inner));
+            }
+            for it in self.0.take(nat) {
+                let mut packet = frame.view(it.slot);
+                let rx = packet.rx();
+                let bytes = &mut packet.header_mut()[it.at..];
+                let known = it.asked.and_then(|asked| nat.known_one(bytes, &asked, now));
+                if let Err(why) = known.unwrap_or_else(|| nat.sent(bytes, rx, now)) {
+                    exits.set(it.slot, why);
+                }
             }
         }
     }
