@@ -15,6 +15,7 @@ use crate::megaflows::{Megaflows, Remembered, TOGETHER};
 use crate::plain::Plain;
 use crate::steps::{Does, Step, Verdict};
 use crate::track::{Frozen, Tracked};
+use crate::wide::Wide;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -35,6 +36,8 @@ pub struct Cache {
     /// What packets take along that begin again, by number, from 1 on; and the numbers.
     frozen: Vec<Arc<Frozen>>,
     numbers: HashMap<Arc<Frozen>, u32>,
+    /// What packets of these came to lately, in the same order.
+    wides: Vec<Option<Box<Wide>>>,
     /// How many numbers are nobody's any more: none is given twice.
     spent: u32,
 }
@@ -61,6 +64,7 @@ impl Cache {
             generation: 0,
             frozen: Vec::new(),
             numbers: HashMap::new(),
+            wides: Vec::new(),
             spent: 0,
         }
     }
@@ -95,6 +99,7 @@ impl Cache {
         self.spent = self.spent.wrapping_add(self.frozen.len() as u32);
         self.frozen.clear();
         self.numbers.clear();
+        self.wides.clear();
     }
 
     /// What a number stands for.
@@ -117,9 +122,22 @@ impl Cache {
             return *number;
         }
         self.frozen.push(Arc::clone(frozen));
+        self.wides.push(None);
         let number = self.spent.wrapping_add(self.frozen.len() as u32);
         self.numbers.insert(Arc::clone(frozen), number);
         number
+    }
+
+    /// Whether the next group of packets is worth looking for by their bytes.
+    #[inline(always)]
+    pub fn looks_exactly(&mut self) -> bool {
+        self.exact.looks()
+    }
+
+    /// So many packets were looked for by their bytes, of which so many were not found.
+    #[inline(always)]
+    pub fn looked_exactly(&mut self, many: u32, missed: u32) {
+        self.exact.looked(many, missed);
     }
 
     /// What is looked at first for a packet of the usual form: to be asked for before.
@@ -151,6 +169,27 @@ impl Cache {
     #[inline]
     pub fn remember(&mut self, plain: &Plain, hash: u64, id: u64) {
         self.exact.remember(plain, hash, id);
+    }
+
+    /// The number of the megaflow of a packet of the usual form that begins again on a way of this
+    /// number, 0 where none is known by few bits. It may be gone.
+    #[inline]
+    pub fn find_again(&mut self, number: u32, plain: &Plain) -> u64 {
+        let at = number.wrapping_sub(self.spent).wrapping_sub(1) as usize;
+        match self.wides.get_mut(at) {
+            Some(Some(wide)) => wide.find(plain),
+            _ => 0,
+        }
+    }
+
+    /// From now on packets that are like this one where its megaflow says so may be known by that.
+    #[inline]
+    pub fn remember_again(&mut self, number: u32, plain: &Plain, id: u64) {
+        let at = number.wrapping_sub(self.spent).wrapping_sub(1) as usize;
+        let Some(wide) = self.wides.get_mut(at) else { return };
+        if let Some(verdict) = self.megaflows.verdict(id as u32) {
+            wide.get_or_insert_default().miss(plain, &verdict.mask, id);
+        }
     }
 
     /// The numbers of the megaflows of many keys, of packets that were not found otherwise: 0 where

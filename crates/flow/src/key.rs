@@ -117,7 +117,7 @@ impl Sparse {
     }
 }
 
-/// The hash of what a key has under a mask.
+/// The hash of what a key has under a mask: a sum, so that it may be made of parts in any order.
 #[inline(always)]
 pub(crate) fn hash_under(key: &Key, mask: &[(u8, u64)], start: u64) -> u64 {
     mask.iter().fold(start, |sum, &(word, bits)| {

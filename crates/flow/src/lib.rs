@@ -16,6 +16,7 @@ mod classifier;
 mod edit;
 mod exact;
 mod extract;
+mod filter;
 mod flow;
 mod groups;
 mod index;
@@ -32,6 +33,7 @@ mod track;
 mod trail;
 mod translate;
 mod trie;
+mod wide;
 pub mod words;
 
 pub use cache::{Cache, Found};

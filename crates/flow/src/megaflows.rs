@@ -1,13 +1,16 @@
 //! Megaflows of one thread: what all packets that are alike under a mask come to.
 //!
 //! ```text
-//!  key ─▶ each mask, often hit ones first: a hash of its words ─▶ Index ─▶ a line: who it is,
-//!         what it counted, where it sends, its mask, the values         (more of it: elsewhere)
+//!  key ─▶ each mask, often hit ones first: a hash of its words ─▶ Filter: is there one?
+//!      ─▶ Index ─▶ a line: who it is, what it counted, where it sends, its mask, the values
+//!                  (more of it: elsewhere)
 //! ```
-//! Many keys are looked up mask by mask, so that the lines of all are on their way at once.
+//! Many keys are looked up mask by mask, then all that may be there in turns, so that the lines of
+//! all are on their way at once. What all masks have in common is hashed once.
 //! Megaflows do not contradict each other: which of several masks is tried first changes nothing.
 //! Bounded: where there is no room, what was not used since the hand passed goes.
 
+use crate::filter::Filter;
 use crate::flow::Counters;
 use crate::index::Index;
 use crate::key::{Key, hash_under};
@@ -30,6 +33,7 @@ const NOTHING: PortNumber = PortNumber::MAX;
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Megaflows {
+    filter: Filter,
     index: Index,
     lines: Vec<Line>,
     rest: Vec<Option<Rest>>,
@@ -37,6 +41,8 @@ pub(crate) struct Megaflows {
     masks: Vec<Option<Mask>>,
     /// Numbers of masks, often hit ones first.
     order: Vec<u16>,
+    /// Words that all masks have, with the same bits.
+    common: Box<[(u8, u64)]>,
     /// Where the next victim is looked for.
     hand: usize,
     most: usize,
@@ -94,6 +100,8 @@ pub struct Remembered {
 #[derive(Debug)]
 struct Mask {
     words: Box<[(u8, u64)]>,
+    /// Those that are not common.
+    own: Box<[(u8, u64)]>,
     flows: usize,
     hits: u64,
 }
@@ -102,8 +110,25 @@ impl Mask {
     /// Hashes of different masks have nothing in common.
     #[inline(always)]
     fn hash(&self, number: u16, key: &Key) -> u64 {
-        hash_under(key, &self.words, u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        hash_under(key, &self.words, start(number))
     }
+
+    /// The same, where that of the common words is known.
+    #[inline(always)]
+    fn hash_with(&self, number: u16, key: &Key, common: u64) -> u64 {
+        hash_under(key, &self.own, common.wrapping_add(start(number)))
+    }
+
+    /// Follows what all have in common.
+    fn part(&mut self, common: &[(u8, u64)]) {
+        self.own = self.words.iter().filter(|it| !common.contains(it)).copied().collect();
+    }
+}
+
+/// Where the hashes of a mask begin.
+#[inline(always)]
+fn start(number: u16) -> u64 {
+    u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl Megaflows {
@@ -111,6 +136,7 @@ impl Megaflows {
     pub(crate) fn new(most: usize) -> Self {
         let most = most.clamp(1, 1 << PLACE_BITS);
         Self {
+            filter: Filter::new(),
             // Two to a bucket of seven.
             index: Index::new(most / 2),
             lines: Vec::new(),
@@ -118,6 +144,7 @@ impl Megaflows {
             free: Vec::new(),
             masks: Vec::new(),
             order: Vec::new(),
+            common: Box::default(),
             hand: 0,
             most,
             dirty: Vec::new(),
@@ -141,6 +168,7 @@ impl Megaflows {
     /// Forgets all, and counts what was not.
     pub(crate) fn clear(&mut self, now_ns: u64) {
         self.flush(now_ns);
+        self.filter.clear();
         self.index.clear();
         self.lines.clear();
         self.rest.clear();
@@ -161,6 +189,9 @@ impl Megaflows {
         for number in &self.order {
             let Some(mask) = &mut self.masks[usize::from(*number)] else { continue };
             let hash = mask.hash(*number, key);
+            if !self.filter.may_have(hash) {
+                continue;
+            }
             let (lines, rest) = (&self.lines, &self.rest);
             let is_it = |place| is_of(lines, rest, place, *number, &mask.words, key);
             if let Some(place) = self.index.find(hash, is_it) {
@@ -175,53 +206,59 @@ impl Megaflows {
     /// what will be looked at soon.
     pub(crate) fn find_all(&mut self, keys: &[Key], found: &mut [u64], ask: impl Fn(*const u8)) {
         self.put_in_order(keys.len() as u32);
-        let (mut hashes, mut left) = ([0; TOGETHER], [0u8; TOGETHER]);
-        let mut many = keys.len().min(found.len()).min(TOGETHER);
-        for (at, left) in left.iter_mut().enumerate() {
-            *left = at as u8;
-        }
+        let many = keys.len().min(found.len()).min(TOGETHER);
         found.fill(0);
+        let mut common = [0; TOGETHER];
+        for (key, common) in keys.iter().zip(&mut common) {
+            *common = hash_under(key, &self.common, 0);
+        }
+        // Which are left, and which mask each of the others may be of.
+        let (mut left, mut still) = ([0u8; TOGETHER], many);
+        left.iter_mut().enumerate().for_each(|(at, left)| *left = at as u8);
+        let mut maybe = [(0u64, 0u16, 0u8); TOGETHER];
+        let mut some = 0;
         for number in &self.order {
-            let Some(mask) = &mut self.masks[usize::from(*number)] else { continue };
-            for at in &left[..many] {
-                let hash = mask.hash(*number, &keys[usize::from(*at)]);
-                hashes[usize::from(*at)] = hash;
-                ask(self.index.address(hash));
-            }
-            for at in &left[..many] {
-                // The first that may be it; mostly there is one, or none.
-                let place = self.index.find(hashes[usize::from(*at)], |_| true);
-                if let Some(place) = place {
-                    ask(address(&self.lines, place as usize));
-                }
-                found[usize::from(*at)] = place.map_or(0, |place| u64::from(place) + 1);
-            }
-            let mut still = 0;
-            for at in 0..many {
-                let at = usize::from(left[at]);
-                let (lines, rest) = (&self.lines, &self.rest);
-                let is_it = |place| is_of(lines, rest, place, *number, &mask.words, &keys[at]);
-                let first = (found[at] as u32).checked_sub(1);
-                let place = match first {
-                    Some(place) if is_it(place) => first,
-                    Some(_) => self.index.find(hashes[at], is_it),
-                    None => None,
-                };
-                match place {
-                    Some(place) => {
-                        mask.hits += 1;
-                        found[at] = self.lines[place as usize].id;
-                    }
-                    None => {
-                        (left[still], found[at]) = (at as u8, 0);
-                        still += 1;
-                    }
+            let Some(mask) = &self.masks[usize::from(*number)] else { continue };
+            let (count, filter) = (still, &self.filter);
+            still = 0;
+            for nth in 0..count {
+                let at = usize::from(left[nth]);
+                let hash = mask.hash_with(*number, &keys[at], common[at]);
+                if filter.may_have(hash) {
+                    ask(self.index.address(hash));
+                    maybe[some] = (hash, *number, at as u8);
+                    some += 1;
+                } else {
+                    left[still] = at as u8;
+                    still += 1;
                 }
             }
-            many = still;
-            if many == 0 {
-                return;
+            if still == 0 {
+                break;
             }
+        }
+        let maybe = &maybe[..some];
+        let mut places = [u32::MAX; TOGETHER];
+        for ((hash, ..), place) in maybe.iter().zip(&mut places) {
+            // The first that may be it; mostly there is one.
+            if let Some(first) = self.index.find(*hash, |_| true) {
+                ask(address(&self.lines, first as usize));
+                *place = first;
+            }
+        }
+        for (&(_, number, at), &place) in maybe.iter().zip(&places) {
+            let (at, number) = (usize::from(at), usize::from(number));
+            let (lines, rest, key) = (&self.lines, &self.rest, &keys[at]);
+            let mask = self.masks[number].as_mut();
+            let is_it = |it: &&mut Mask| is_of(lines, rest, place, number as u16, &it.words, key);
+            found[at] = match mask.filter(is_it) {
+                Some(mask) => {
+                    mask.hits += 1;
+                    lines[place as usize].id
+                }
+                // It is of another mask then, or of none.
+                None => self.find(key).unwrap_or(0),
+            };
         }
     }
 
@@ -238,6 +275,9 @@ impl Megaflows {
 
     /// Remembers what a packet came to.
     pub(crate) fn insert(&mut self, key: &Key, verdict: Arc<Verdict>, now_ns: u64) -> u64 {
+        if self.filter.is_full() {
+            self.filter.renew(self.len(), self.rest.iter().flatten().map(|it| it.hash));
+        }
         let number = self.mask(&verdict.mask.sparse(), now_ns);
         let Some(mask) = &self.masks[usize::from(number)] else { return 0 };
         let hash = mask.hash(number, key);
@@ -269,6 +309,7 @@ impl Megaflows {
                 Err(victim) => self.remove(victim, now_ns),
             }
         }
+        self.filter.add(hash);
         self.made += 1;
         let id = self.made << PLACE_BITS | u64::from(place);
         let sole = match (verdict.sole_output(), verdict.steps.is_empty()) {
@@ -298,7 +339,19 @@ impl Megaflows {
             self.masks.push(None);
             self.masks.len() - 1
         });
-        self.masks[at] = Some(Mask { words: words.into(), flows: 0, hits: 0 });
+        let mut mask = Mask { words: words.into(), own: Box::default(), flows: 0, hits: 0 };
+        // It never grows while there are masks: then most have nothing to follow.
+        let shared: Box<[_]> = match self.order.is_empty() {
+            true => words.into(),
+            false => self.common.iter().filter(|it| words.contains(it)).copied().collect(),
+        };
+        if shared.len() != self.common.len() || self.order.is_empty() {
+            self.common = shared;
+            let common = &self.common;
+            self.masks.iter_mut().flatten().for_each(|mask| mask.part(common));
+        }
+        mask.part(&self.common);
+        self.masks[at] = Some(mask);
         self.order.push(at as u16);
         at as u16
     }

@@ -8,6 +8,7 @@
 //! identification, checksums, sequence numbers) is not in it. Whatever else a frame carries is none
 //! of these, and has a key.
 
+use crate::key::Key;
 use crate::track::Tracked;
 
 /// See the module.
@@ -70,6 +71,36 @@ impl Plain {
         Some(self)
     }
 
+    /// The bits of these that decide what keys have under a mask: of two on the same way that are
+    /// alike there, the keys are alike under it. None where who began the connection decides.
+    pub(crate) fn mask(mask: &Key) -> Option<[u64; 7]> {
+        if mask.has_origin() {
+            return None;
+        }
+        let word = &mask.words;
+        let any = |bits: u64, all: u64| if bits == 0 { 0 } else { all };
+        let port = |bits: u64| u64::from((bits as u16).swap_bytes());
+        let (to, from, tag) = (word[22] >> 16, word[23] >> 16, word[23] & 0xffff);
+        let octet = |word: u64, shift: u32| word >> shift & 0xff;
+        Some([
+            any(to, 0xffff_ffff_ffff) | any(from, 0xffff << 48),
+            // With a tag, or without: that is always told apart.
+            any(from, 0xffff_ffff) | 0xffff << 32 | any(tag, 0xffff << 48),
+            word[25].swap_bytes(),
+            port(word[35])
+                | port(word[35] >> 16) << 16
+                | (word[21] & 0xffff) << 32
+                | (word[35] >> 32 & 0xfff) << 48,
+            octet(word[30], 16)
+                | octet(word[30], 0) << 8
+                | octet(word[30], 8) << 16
+                | octet(word[18], 0) << 24
+                | word[18] & 0xffff << 32,
+            0xffff_ffff | word[17] & 0xffff_ffff << 32,
+            word[20],
+        ])
+    }
+
     /// A number: equal for equal ones.
     #[inline(always)]
     pub fn hash(&self) -> u64 {
@@ -97,7 +128,7 @@ pub(crate) fn fold(one: u64, other: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::extract::{extract, tests::udp};
-    use crate::key::Key;
+    use openflow::Field;
     use proptest::prelude::*;
 
     fn key(frame: &[u8], in_port: u16) -> Key {
@@ -155,6 +186,74 @@ mod tests {
         let long = Tracked { label: 1 << 64, ..Tracked::default() };
         assert_eq!(plain.again(1, &long), None);
     }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn those_alike_under_a_mask_have_keys_that_are(
+            base in 0..3usize,
+            changes in proptest::collection::vec((0..54usize, 0..8u32), 1..4),
+            fields in proptest::collection::vec((0..FIELDS.len(), any::<u128>()), 0..4),
+            whole in any::<bool>(),
+            ports in (0..2u16, 0..2u16),
+            tracked in ((0..2u8, 0..2u16), (0..2u32, 0..2u64), (0..2u8, 0..2u16), (0..2u32, 0..2u64)),
+        ) {
+            let frame = [udp(1, 80), tcp(false), tcp(true)][base].clone();
+            let mut second = frame.clone();
+            for (at, bit) in changes {
+                if let Some(it) = second.get_mut(at) { *it ^= 1 << bit }
+            }
+            let mut mask = Key::default();
+            for (field, bits) in fields {
+                mask.set(FIELDS[field], bits, if whole { u128::MAX } else { bits });
+            }
+            let frozen = crate::track::Frozen {
+                table: 0, times: 0, words: [0; crate::track::BESIDE], stack: vec![], set: vec![], queue: None,
+            };
+            let one = |frame: &[u8], port: u16, (state, zone): (u8, u16), (mark, label): (u32, u64)| {
+                let tracked =
+                    Tracked { state, zone, mark, label: label.into(), ..Tracked::default() };
+                let mut key = Key::default();
+                key.begin_again(&frozen, 9, &tracked);
+                extract(frame, port, &mut key);
+                Some((Plain::of(frame, port)?.again(9, &tracked)?, key))
+            };
+            let first = one(&frame, ports.0, tracked.0, tracked.1);
+            let second = one(&second, ports.1, tracked.2, tracked.3);
+            let bits = Plain::mask(&mask).unwrap();
+            if let (Some((plain, key)), Some((other, other_key))) = (first, second) {
+                let words = plain.0.iter().zip(&other.0).zip(&bits);
+                if words.map(|((a, b), bits)| (a ^ b) & bits).all(|it| it == 0) {
+                    for (word, bits) in mask.words.iter().enumerate() {
+                        prop_assert_eq!((key.words[word] ^ other_key.words[word]) & bits, 0, "{}", word);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a mask may have of such packets.
+    const FIELDS: [Field; 19] = [
+        Field::InPort,
+        Field::EthDst,
+        Field::EthSrc,
+        Field::EthType,
+        Field::VlanTci,
+        Field::IpSrc,
+        Field::IpDst,
+        Field::IpProto,
+        Field::IpDscp,
+        Field::IpEcn,
+        Field::IpTtl,
+        Field::IpFrag,
+        Field::TcpSrc,
+        Field::TcpDst,
+        Field::TcpFlags,
+        Field::CtState,
+        Field::CtZone,
+        Field::CtMark,
+        Field::CtLabel,
+    ];
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]

@@ -8,15 +8,18 @@
 //! ```
 //! The packet itself goes where the last step leads, copies where those before it do. Until it
 //! leaves, `tx` is the step that comes next. A packet that passes connection tracking begins again
-//! in a table: what that comes to is found, or worked out, here.
+//! in a table: what that comes to is found, or worked out, here. Connections of some tens of
+//! packets of one port are asked for before the first of them is looked at.
 
-use crate::flow::tracking::{Now, Untracked, track};
+use crate::flow::asking::{Asking, IN_FRONT, TOGETHER};
+use crate::flow::tracking::{Now, Untracked, track, track_known};
 use crate::interface::told;
 use crate::l2::l2_forward::hand_in;
 use crate::tables::{
     BridgeId, FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, FlowTold, Interfaces, Punt,
     Setup, SlowPath, WorkerCounters, bridge_port,
 };
+use conntrack::{Asked, translate_usual4};
 use export::Place;
 use flow::{
     Cache, Found, Key, MOST_GROWTH, Plain, Step, Track, Tracked, Verdict, ct_state, extract,
@@ -34,6 +37,7 @@ pub struct FlowAct {
     interfaces: Published<Interfaces>,
     bridges: Published<FlowBridges>,
     state: Handed<FlowState>,
+    asking: Asking,
     acts: Acts,
 }
 
@@ -102,6 +106,7 @@ impl Node for FlowAct {
             interfaces: setup.shared.interfaces.clone(),
             bridges: setup.shared.flow_bridges.clone(),
             state: setup.flow.clone(),
+            asking: Asking::new(),
             acts: Acts {
                 clock: setup.shared.flow_clock.clone(),
                 slow_path: setup.shared.slow_path.clone(),
@@ -125,18 +130,31 @@ impl Node for FlowAct {
         let second = (context.now_tsc / tsc_hz()) as u32;
         let now = Now { second, only_looks: fib::only_looks() };
         let mut held = Held::default();
-        for slot in 0..frame.len() {
-            let port = bridge_port(interfaces, frame.view(slot).rx());
+        let mut start = 0;
+        while start < frame.len() {
+            let rx = frame.view(start).rx();
+            let mut end = start + 1;
+            while end < frame.len().min(start + TOGETHER) && frame.view(end).rx() == rx {
+                end += 1;
+            }
+            let slots = start..end;
+            start = end;
+            let port = bridge_port(interfaces, rx);
             let bridge = port.and_then(|port| Some((port, bridges.get(port.bridge)?)));
-            let exit = match bridge {
-                Some((port, bridge)) => {
-                    let (id, learns, number) = (port.bridge, port.learn, port.flow.unwrap_or(0));
-                    let at = At { interfaces, bridge, id, learns, number, now };
-                    self.acts.act(frame, slot, &at, state.cache(id), &mut held, context)
-                }
-                None => Exit::Outdated,
+            let Some((port, bridge)) = bridge else {
+                exits.run(slots, Exit::Outdated);
+                continue;
             };
-            exits.set(slot, exit);
+            let (id, learns, number) = (port.bridge, port.learn, port.flow.unwrap_or(0));
+            let at = At { interfaces, bridge, id, learns, number, now };
+            let cache = state.cache(id);
+            self.asking.ask(frame, slots.clone(), bridge.tracking.as_deref(), cache);
+            for (nth, slot) in slots.enumerate() {
+                let asked = self.asking.of(nth);
+                let known = Known { cache: &mut *cache, held: &mut held };
+                let exit = self.acts.act(frame, slot, &at, known, asked, context);
+                exits.set(slot, exit);
+            }
         }
     }
 }
@@ -206,6 +224,20 @@ impl Held {
     }
 }
 
+/// What packets came to.
+struct Known<'a> {
+    cache: &'a mut Cache,
+    held: &'a mut Held,
+}
+
+/// A packet at connection tracking.
+struct Tracks<'a> {
+    /// What it said.
+    said: Tracked,
+    /// Its connection, if that was asked for: by its first step.
+    asked: Option<&'a Asked>,
+}
+
 /// What becomes of a packet that has come through its steps.
 enum Next {
     Leaves(Exit),
@@ -219,11 +251,12 @@ impl Acts {
         frame: &mut Frame,
         slot: usize,
         at: &At<'_>,
-        cache: &mut Cache,
-        held: &mut Held,
+        known: Known<'_>,
+        asked: Option<&Asked>,
         context: &mut Context<'_>,
     ) -> Exit {
-        let mut tracked = Tracked::default();
+        let Known { cache, held } = known;
+        let mut tracks = Tracks { said: Tracked::default(), asked };
         // It ends: each time that it begins again its verdict knows how often it has.
         loop {
             let packet = frame.view(slot);
@@ -233,7 +266,7 @@ impl Acts {
             if verdict.steps.is_empty() {
                 return if verdict.is_cut { Exit::TooDeep } else { Exit::NoAction };
             }
-            match self.take(packet, verdict, at, cache, &mut tracked, context) {
+            match self.take(packet, verdict, at, cache, &mut tracks, context) {
                 Next::Leaves(exit) => return exit,
                 Next::BeginsAgain => {}
             }
@@ -247,7 +280,7 @@ impl Acts {
         verdict: &Verdict,
         at: &At<'_>,
         cache: &mut Cache,
-        tracked: &mut Tracked,
+        tracks: &mut Tracks<'_>,
         context: &mut Context<'_>,
     ) -> Next {
         let steps = &verdict.steps;
@@ -293,14 +326,14 @@ impl Acts {
                         packet.set_tx(next as u16);
                         return Next::Leaves(Exit::Again);
                     }
-                    if let Err(exit) = self.track(&mut packet, step, at, tracked) {
+                    if let Err(exit) = self.track(&mut packet, step, at, tracks) {
                         return Next::Leaves(exit);
                     }
                     next += 1;
                     continue;
                 }
                 Step::Recirculate(number, _) => {
-                    let found = self.begin_again(&packet, *number, at, cache, tracked);
+                    let found = self.begin_again(&packet, *number, at, cache, &tracks.said);
                     let Some(found) = found else { return Next::Leaves(Exit::Outdated) };
                     if is_last {
                         packet.set_adjacency(found.0);
@@ -358,11 +391,22 @@ impl Acts {
         packet: &mut PacketView<'_>,
         step: &Track,
         at: &At<'_>,
-        tracked: &mut Tracked,
+        tracks: &mut Tracks<'_>,
     ) -> Result<(), Exit> {
         let Some(tracking) = &at.bridge.tracking else { return Err(Exit::Outdated) };
-        let was = if tracked.zone == step.zone { tracked.state } else { 0 };
+        let (asked, had) = (tracks.asked.take(), &tracks.said);
+        let was = if had.zone == step.zone { had.state } else { 0 };
         let was = was & (ct_state::SNAT | ct_state::DNAT);
+        if let Some(asked) = asked.filter(|it| was == 0 && it.tuple.zone() == step.zone)
+            && let Some((said, to)) = track_known(asked, step, tracking, at.now)
+        {
+            if let Some(to) = to.filter(|to| *to != asked.tuple) {
+                let bytes = packet.header_mut().get_mut(IN_FRONT..).unwrap_or_default();
+                translate_usual4(bytes, &asked.tuple, &to);
+            }
+            tracks.said = said;
+            return Ok(());
+        }
         let said = track(packet.header(), step, was, tracking, at.now);
         let (said, change) = said.map_err(|why| match why {
             Untracked::Full => Exit::NoConnection,
@@ -379,7 +423,7 @@ impl Acts {
                 packet.truncate(length.saturating_add_signed(growth));
             }
         }
-        *tracked = said;
+        tracks.said = said;
         Ok(())
     }
 
@@ -393,10 +437,18 @@ impl Acts {
         tracked: &Tracked,
     ) -> Option<Found> {
         let plain = Plain::of(packet.header(), at.number).and_then(|it| it.again(number, tracked));
+        let bytes = packet.length() as u64;
+        if let Some(plain) = &plain {
+            let id = cache.find_again(number, plain);
+            if cache.count_of(id, 1, bytes).is_some() {
+                return Some(Found::of(id));
+            }
+        }
         let plain = plain.map(|plain| (plain, plain.hash()));
         if let Some((plain, hash)) = &plain {
             let id = cache.find_plain(plain, *hash);
-            if cache.count_of(id, 1, packet.length() as u64).is_some() {
+            if cache.count_of(id, 1, bytes).is_some() {
+                cache.remember_again(number, plain, id);
                 return Some(Found::of(id));
             }
         }
@@ -414,12 +466,13 @@ impl Acts {
                 cache.insert_id(key, translate_again(snapshot, key, &frozen), now_ns)
             }
         };
-        cache.count_of(id, 1, packet.length() as u64);
+        cache.count_of(id, 1, bytes);
         // Who began a connection is none of the bytes that it would be known by.
         let hangs_on_origin =
             cache.verdict(Found::of(id)).is_some_and(|verdict| verdict.mask.has_origin());
         if let Some((plain, hash)) = plain.as_ref().filter(|_| !hangs_on_origin) {
             cache.remember(plain, *hash, id);
+            cache.remember_again(number, plain, id);
         }
         Some(Found::of(id))
     }

@@ -152,10 +152,11 @@ impl Group {
     fn find(&mut self, frame: &mut Frame, slots: Range<usize>, in_port: u16, cache: &mut Cache) {
         let (start, count) = (slots.start, slots.len());
         self.usual = 0;
+        let looks = cache.looks_exactly();
         frame.each_of(slots.clone(), |packet| {
             let at = packet.index() - start;
             self.lengths[at] = packet.length() as u32;
-            if let Some(plain) = Plain::of(packet.header(), in_port) {
+            if looks && let Some(plain) = Plain::of(packet.header(), in_port) {
                 let hash = plain.hash();
                 prefetch_read(cache.place_of(hash));
                 (self.plains[at], self.hashes[at]) = (plain, hash);
@@ -175,8 +176,14 @@ impl Group {
         for (at, id) in self.ids[..count].iter().enumerate() {
             missing |= u32::from(!cache.is_there(*id)) << at;
         }
+        if looks {
+            let missed = missing & self.usual;
+            cache.looked_exactly(self.usual.count_ones(), missed.count_ones());
+        }
         if missing != 0 {
-            self.find_by_keys(frame, start, in_port, cache, missing);
+            // All of those that nobody looked for are found by their keys, together.
+            let together = if looks { self.usual } else { u32::MAX };
+            self.find_by_keys(frame, start, in_port, cache, (missing, together));
         }
     }
 
@@ -188,7 +195,7 @@ impl Group {
         start: usize,
         in_port: u16,
         cache: &mut Cache,
-        mut missing: u32,
+        (mut missing, together): (u32, u32),
     ) {
         self.of.clear();
         while missing != 0 {
@@ -196,7 +203,7 @@ impl Group {
             missing &= missing - 1;
             let key = &mut self.keys[self.of.len()];
             extract(frame.view(start + at).header(), in_port, key);
-            if self.usual >> at & 1 != 0 {
+            if together >> at & 1 != 0 {
                 self.of.push(at);
             } else {
                 self.ids[at] = cache.find_id(key).unwrap_or(0);
@@ -206,7 +213,7 @@ impl Group {
         cache.find_all(keys, &mut found[..keys.len()], prefetch_read);
         for (at, id) in self.of.iter().zip(found) {
             self.ids[*at] = id;
-            if id != 0 {
+            if id != 0 && self.usual >> at & 1 != 0 {
                 cache.remember(&self.plains[*at], self.hashes[*at], id);
             }
         }

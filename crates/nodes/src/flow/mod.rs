@@ -17,6 +17,7 @@ nodes! {
     flow_act::FlowAct,
 }
 
+mod asking;
 mod tracking;
 
 pub use tracking::{Change, Now, Said, Untracked, track};

@@ -15,8 +15,8 @@ mod translation;
 
 use crate::tables::Tracking;
 use conntrack::{
-    Begins, Direction, End, Expected, Family, Found, Helper, Inner, Read, Refused, Seen, Table,
-    Tuple, Verdict,
+    Asked, Begins, Direction, End, Expected, Family, Found, Helper, Inner, Read, Refused, Seen,
+    Status, Table, Tuple, Verdict,
 };
 use flow::{Origin, Track, Tracked, ct_state, helper, network_of};
 use speech::Heard;
@@ -67,6 +67,49 @@ pub fn track(frame: &[u8], step: &Track, was: u8, tracking: &Tracking, now: Now)
     }
 }
 
+/// What is said of a packet whose connection was asked for and is known, and what it is to look
+/// like: where nothing begins, ends or is written by it. Of others [`track`] says it.
+#[inline(always)]
+pub(super) fn track_known(
+    asked: &Asked,
+    step: &Track,
+    tracking: &Tracking,
+    now: Now,
+) -> Option<(Tracked, Option<Tuple>)> {
+    let writes = step.mark.1 != 0 || step.label.1 != 0;
+    if step.was != 0 || step.forces || writes || now.only_looks {
+        return None;
+    }
+    let table = &tracking.table;
+    let found = table.find_asked(asked, now.second)?;
+    if found.status.helper().is_some() || found.status.is_related() {
+        return None;
+    }
+    let (mark, label, begun) = table.told(&found)?;
+    let is_translated = step.nat.is_some() && found.status.is_translated();
+    let (to, was) = match (is_translated, found.status.translated_end(found.direction)) {
+        (false, _) => (None, 0),
+        (true, End::Source) => (Some(table.translation(&found)?), ct_state::SNAT),
+        (true, End::Destination) => (Some(table.translation(&found)?), ct_state::DNAT),
+    };
+    let (protocol, timeouts) = (asked.tuple.protocol(), &tracking.timeouts);
+    // What is no packet of it has changed nothing.
+    let advanced = table.advance(&found, protocol, asked.seen, timeouts, now.second);
+    let Verdict::Passes(status) = advanced else { return None };
+    let state = ct_state::TRK | was | state_of(found.direction, status);
+    Some((Tracked { state, zone: step.zone, mark, label, origin: origin(&begun) }, to))
+}
+
+/// Of a packet of a connection that stands so.
+#[inline(always)]
+fn state_of(direction: Direction, status: Status) -> u8 {
+    match direction {
+        Direction::Reply => ct_state::EST | ct_state::RPL,
+        Direction::Original if status.is_answered() => ct_state::EST,
+        Direction::Original => ct_state::NEW,
+    }
+}
+
 struct Tracker<'a> {
     step: &'a Track,
     /// How it was translated in this zone already.
@@ -106,12 +149,7 @@ impl Tracker<'_> {
         if let Some(known) = found {
             match self.advance(&known, tuple.protocol(), seen) {
                 Verdict::Passes(status) => {
-                    let answered = status.is_answered();
-                    let state = match known.direction {
-                        Direction::Reply => ct_state::EST | ct_state::RPL,
-                        Direction::Original if answered => ct_state::EST,
-                        Direction::Original => ct_state::NEW,
-                    };
+                    let state = state_of(known.direction, status);
                     return Ok(self.known(tuple, state, &known, pieces));
                 }
                 Verdict::Invalid => return Ok((self.said_invalid(), None)),
@@ -234,11 +272,7 @@ impl Tracker<'_> {
         let Some(found) = self.table().find_pieces(whose, self.now.second) else {
             return (self.said_invalid(), None);
         };
-        let state = match found.direction {
-            Direction::Reply => ct_state::EST | ct_state::RPL,
-            Direction::Original if found.status.is_answered() => ct_state::EST,
-            Direction::Original => ct_state::NEW,
-        };
+        let state = state_of(found.direction, found.status);
         self.write(&found);
         // Its addresses: what the first one had, and has on the other side.
         let to = self.translation(&found);
