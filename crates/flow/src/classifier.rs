@@ -78,12 +78,16 @@ impl Masked {
         self.flows.get(hash)
     }
 
-    fn count(&mut self, flow: &Flow, adds: bool) {
+    /// The hashes of a flow's values at the end of each stage.
+    fn hashes_of(&self, flow: &Flow) -> [u64; 4] {
         let mut key = Key::default();
         for (&(word, _), value) in flow.key.mask.iter().zip(&flow.key.values) {
             key.words[usize::from(word)] = *value;
         }
-        let hashes = self.hashes(&key);
+        self.hashes(&key)
+    }
+
+    fn count(&mut self, flow: &Flow, hashes: [u64; 4], adds: bool) {
         for (begins, hash) in self.begins.iter_mut().zip(hashes) {
             begins.change(hash, |count| match count.first_mut() {
                 Some(count) if adds => *count += 1,
@@ -116,31 +120,38 @@ impl Classifier {
         self.masks.len()
     }
 
-    fn hash_of(masked: &Masked, flow: &Flow) -> u64 {
-        let mut key = Key::default();
-        for (&(word, _), value) in flow.key.mask.iter().zip(&flow.key.values) {
-            key.words[usize::from(word)] = *value;
-        }
-        masked.hashes(&key)[3]
-    }
-
-    /// Puts a flow in, in place of the one of the same match and priority.
-    pub fn insert(&mut self, flow: Arc<Flow>) {
-        self.remove(&flow.matching, flow.priority);
+    /// Puts a flow in, in place of the one of the same match and priority: that one.
+    pub fn insert(&mut self, mut flow: Arc<Flow>) -> Option<Arc<Flow>> {
         let at = self.masks.iter().position(|masked| masked.mask == flow.key.mask);
         let at = at.unwrap_or_else(|| {
             self.masks.push(Arc::new(Masked::new(Arc::clone(&flow.key.mask))));
             self.masks.len() - 1
         });
         let masked = Arc::make_mut(&mut self.masks[at]);
-        masked.count(&flow, true);
-        let hash = Self::hash_of(masked, &flow);
-        masked.flows.change(hash, |flows| {
-            let at = flows.partition_point(|it| it.priority > flow.priority);
-            flows.insert(at, flow);
+        // Flows of a mask share it.
+        if let Some(flow) = Arc::get_mut(&mut flow) {
+            flow.key.mask = Arc::clone(&masked.mask);
+        }
+        let (hashes, highest) = (masked.hashes_of(&flow), masked.highest());
+        let (mut had, added) = (None, Arc::clone(&flow));
+        masked.flows.change(hashes[3], |flows| {
+            match flows.iter_mut().find(|it| it.is_alike(&added)) {
+                Some(place) => had = Some(std::mem::replace(place, added)),
+                None => {
+                    let at = flows.partition_point(|it| it.priority > added.priority);
+                    flows.insert(at, added);
+                }
+            }
         });
-        self.flows += 1;
-        self.sort();
+        if had.is_none() {
+            masked.count(&flow, hashes, true);
+            self.flows += 1;
+            // A new mask of the lowest priority is where it belongs: last.
+            if masked.highest() != highest {
+                self.sort();
+            }
+        }
+        had
     }
 
     /// Takes the flow of this match and priority out.
@@ -148,9 +159,9 @@ impl Classifier {
         let flow = self.get(matching, priority)?;
         let at = self.masks.iter().position(|masked| masked.mask == flow.key.mask)?;
         let masked = Arc::make_mut(&mut self.masks[at]);
-        masked.count(&flow, false);
-        let hash = Self::hash_of(masked, &flow);
-        masked.flows.change(hash, |flows| flows.retain(|it| !Arc::ptr_eq(it, &flow)));
+        let hashes = masked.hashes_of(&flow);
+        masked.count(&flow, hashes, false);
+        masked.flows.change(hashes[3], |flows| flows.retain(|it| !Arc::ptr_eq(it, &flow)));
         self.flows -= 1;
         if masked.flows.is_empty() {
             self.masks.remove(at);
@@ -161,11 +172,14 @@ impl Classifier {
 
     /// The flow of exactly this match and priority.
     pub fn get(&self, matching: &Match, priority: u16) -> Option<Arc<Flow>> {
-        let wanted = Flow::new(0, priority, matching.clone(), Vec::new());
+        self.get_alike(&Flow::new(0, priority, matching.clone(), Vec::new())).cloned()
+    }
+
+    /// The flow of the match and priority of another.
+    pub fn get_alike(&self, wanted: &Flow) -> Option<&Arc<Flow>> {
         let masked = self.masks.iter().find(|masked| masked.mask == wanted.key.mask)?;
-        let flows = masked.flows.get(Self::hash_of(masked, &wanted));
-        let is_it = |it: &&Arc<Flow>| it.priority == priority && it.matching == *matching;
-        flows.iter().find(is_it).cloned()
+        let flows = masked.flows.get(masked.hashes_of(wanted)[3]);
+        flows.iter().find(|it| it.is_alike(wanted))
     }
 
     /// Highest priorities first; nearly always they are already.

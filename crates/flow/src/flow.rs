@@ -86,6 +86,11 @@ impl Flow {
         }
     }
 
+    /// Whether another has its match and priority.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        self.priority == other.priority && self.matching == other.matching
+    }
+
     /// Whether it is a condition of conjunctions, and no flow of its own.
     pub(crate) fn is_soft(&self) -> bool {
         matches!(self.program.first(), Some(Action::Conjunction(_)))

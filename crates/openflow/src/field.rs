@@ -13,6 +13,7 @@ use Needs::{
     Arp, Icmp4, Icmp6, Ip, Ip4, Ip6, Mpls, Nd, NdAdvert, NdSolicit, Nothing, Sctp, Tag, Tcp,
     Tracked, Udp,
 };
+use std::sync::LazyLock;
 
 /// What must be matched, for a field to mean something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -278,17 +279,12 @@ impl Field {
 
     /// The field, and the header, of a word on the wire, and whether a mask comes with the value.
     pub fn of_word(word: u32) -> Option<(Self, Header, bool)> {
-        let (class, number) = ((word >> 16) as u16, (word >> 9) as u8 & 0x7f);
         let has_mask = word >> 8 & 1 != 0;
         let bytes = (word as u8) >> u8::from(has_mask);
-        let fits = |header: &&Header| {
-            header.class == class && header.number == number && header.bytes == bytes
-        };
-        let found = Self::ALL.iter().find_map(|field| {
-            let Spec { nxm, oxm, .. } = field.spec();
-            nxm.iter().chain(oxm.iter()).find(fits).map(|header| (*field, *header, has_mask))
-        });
-        found.filter(|_| !has_mask || word as u8 & 1 == 0)
+        let wanted = (word & !0x1ff) | u32::from(bytes);
+        let at = HEADERS.binary_search_by_key(&wanted, |it| it.0).ok()?;
+        let (_, field, header) = HEADERS[at];
+        (!has_mask || word as u8 & 1 == 0).then_some((field, header, has_mask))
     }
 
     /// The register `number`.
@@ -297,6 +293,18 @@ impl Field {
         (number < 16).then(|| Self::ALL[first + usize::from(number)])
     }
 }
+
+/// Fields by the words that say them, without the bit that there is a mask.
+static HEADERS: LazyLock<Vec<(u32, Field, Header)>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    for &field in Field::ALL {
+        let Spec { nxm, oxm, .. } = field.spec();
+        let headers = nxm.iter().chain(oxm.iter());
+        all.extend(headers.map(|header| (header.word(false), field, *header)));
+    }
+    all.sort_by_key(|it| it.0);
+    all
+});
 
 /// So many ones.
 pub(crate) fn ones(bits: u32) -> u128 {

@@ -174,11 +174,11 @@ impl Bridge {
         if wanted.flags & flag::CHECK_OVERLAP != 0 && self.overlaps(table, matching, *priority) {
             return Err(Fault::Overlap);
         }
-        let had = self.snapshot.tables.get(&table).and_then(|it| it.flows.get(matching, *priority));
+        let mut flow = Flow::new(table, *priority, matching.clone(), wanted.program.clone());
+        let had = self.snapshot.tables.get(&table).and_then(|it| it.flows.get_alike(&flow));
         if had.is_none() && self.flows >= MOST_FLOWS {
             return Err(Fault::TableFull);
         }
-        let mut flow = Flow::new(table, *priority, matching.clone(), wanted.program.clone());
         (flow.cookie, flow.idle, flow.hard) = (wanted.cookie, wanted.idle, wanted.hard);
         flow.flags = wanted.flags & !(flag::CHECK_OVERLAP | flag::RESET_COUNTS);
         flow.importance = wanted.importance;
@@ -223,13 +223,11 @@ impl Bridge {
     /// Puts a flow in, in place of the one of its match and priority.
     fn put(&mut self, flow: Flow) {
         self.snapshot.tracks |= tracks(&flow.program);
-        let table = self.snapshot.table_mut(flow.table);
-        let had = table.flows.remove(&flow.matching, flow.priority);
         let is_timed = |flow: &Flow| usize::from(flow.idle != 0 || flow.hard != 0);
         self.timed += is_timed(&flow);
+        let had = self.snapshot.table_mut(flow.table).flows.insert(Arc::new(flow));
         self.timed -= had.as_deref().map_or(0, is_timed);
         self.flows += usize::from(had.is_none());
-        table.flows.insert(Arc::new(flow));
         self.is_changed = true;
     }
 
