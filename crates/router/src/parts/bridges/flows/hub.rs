@@ -26,6 +26,8 @@ pub(super) struct Hub {
     /// Who is told of what its flows sample.
     collectors: Arc<BTreeMap<u32, Arc<Exporter>>>,
     is_closed: bool,
+    /// When workers were given the last value.
+    published: Option<Instant>,
     peers: BTreeMap<u64, Peer>,
     next_peer: u64,
     next_expiry_ns: u64,
@@ -82,6 +84,9 @@ pub(super) struct Seen {
 const EXPIRY_PERIOD_NS: u64 = 250_000_000;
 /// How long what one connection says may keep the others waiting, but for its last message.
 const SHARE: Duration = Duration::from_millis(1);
+/// For how long workers may not have what changed, while more is said and nothing is answered: each
+/// value that they are given has its own copy of what changes behind it.
+const UNPUBLISHED: Duration = Duration::from_millis(20);
 /// Bytes of answers that are worked out before the others have their turn.
 const MOST_ANSWERS: usize = 256 * 1024;
 
@@ -99,6 +104,7 @@ impl Hub {
             tracking: None,
             collectors: Arc::default(),
             is_closed: false,
+            published: None,
             peers: BTreeMap::new(),
             next_peer: 0,
             next_expiry_ns: 0,
@@ -200,12 +206,14 @@ impl Hub {
     }
 
     /// Messages of a connection, as many as its share of time is for: how many, the answers, and
-    /// whether it goes on.
+    /// whether it goes on. Workers have what came of them before an answer is given, and when the
+    /// last is heard; in between when they have waited for it.
     pub(super) fn hear<'m>(
         &mut self,
         peer: u64,
         messages: impl Iterator<Item = &'m [u8]>,
     ) -> Heard {
+        let mut messages = messages.peekable();
         let (now_ns, began) = (self.around.clock.now_ns(), Instant::now());
         self.around.rows = Arc::clone(&self.rows);
         let mut heard = Heard { messages: 0, answers: Vec::new(), goes_on: false };
@@ -213,7 +221,7 @@ impl Hub {
             return heard;
         };
         let mut bytes = 0;
-        for message in messages {
+        while let Some(message) = messages.next() {
             *has_spoken |= connection.version().is_some();
             let answers = self.bridge.hear(connection, message, &mut self.around, now_ns);
             bytes += answers.iter().map(Vec::len).sum::<usize>();
@@ -235,7 +243,12 @@ impl Hub {
         for (told, frame, in_port) in self.around.take_told() {
             self.told(&told, &frame, in_port);
         }
-        self.settle();
+        let is_due = self.published.is_none_or(|last| began.duration_since(last) >= UNPUBLISHED);
+        if is_due || !heard.answers.is_empty() || messages.peek().is_none() {
+            self.settle();
+        } else {
+            self.tell_peers();
+        }
         heard.goes_on = true;
         heard
     }
@@ -324,7 +337,13 @@ impl Hub {
             let collectors = Arc::clone(&self.collectors);
             let value = FlowBridge { snapshot, rows, tracking, collectors };
             self.publish(Some(value));
+            self.published = Some(Instant::now());
         }
+        self.tell_peers();
+    }
+
+    /// Controllers hear of what happened.
+    fn tell_peers(&mut self) {
         let events = self.bridge.take_events();
         for peer in self.peers.values_mut() {
             events.iter().for_each(|event| peer.connection.tell(event));

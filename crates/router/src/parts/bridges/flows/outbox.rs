@@ -4,9 +4,11 @@
 //!  answers ─ wait for room ─▶ ┌──────────┐
 //!  events  ─ or are missed ─▶ │ Outbox   │ ─▶ writer
 //!                             └──────────┘
+//!  answers, where nothing waits and the other side has room ─▶ written by who answers
 //! ```
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Messages that may wait.
@@ -28,6 +30,8 @@ struct Shared {
 struct State {
     waiting: VecDeque<Vec<u8>>,
     bytes: usize,
+    /// The writer has a message in hand: others come behind it.
+    is_writing: bool,
     is_closed: bool,
 }
 
@@ -75,11 +79,43 @@ impl Outbox {
         true
     }
 
-    /// The next message, when there is one; none: it is closed.
+    /// Writes messages by `write`, which waits for nothing: a thread that is woken for each would
+    /// cost more than the message. What it does not take is put in; false: nobody writes any more.
+    pub(super) fn answer(
+        &self,
+        messages: Vec<Vec<u8>>,
+        mut write: impl FnMut(&[u8]) -> io::Result<usize>,
+    ) -> bool {
+        let mut left = messages.into_iter();
+        let mut state = self.locked();
+        while !state.is_closed
+            && state.waiting.is_empty()
+            && !state.is_writing
+            && let Some(mut message) = left.next()
+        {
+            match write(&message) {
+                Ok(count) => drop(message.drain(..count.min(message.len()))),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return false,
+            }
+            if !message.is_empty() {
+                state.put(message);
+                self.0.changed.notify_all();
+            }
+        }
+        let is_closed = state.is_closed;
+        drop(state);
+        !is_closed && left.all(|message| self.send(message))
+    }
+
+    /// The next message, when there is one and the one before is written; none: it is closed.
     pub(super) fn next(&self) -> Option<Vec<u8>> {
         let mut state = self.locked();
+        state.is_writing = false;
         loop {
             if let Some(message) = state.waiting.pop_front() {
+                state.is_writing = true;
                 state.bytes -= message.len();
                 drop(state);
                 self.0.changed.notify_all();
@@ -113,6 +149,31 @@ mod tests {
         assert_eq!(offered, MOST_BYTES / 60_000);
         (0..offered).for_each(|_| drop(out.next()));
         assert_eq!((0..).take_while(|_| out.offer(vec![0; 8])).count(), MOST_MESSAGES);
+    }
+
+    #[test]
+    fn an_answer_is_written_at_once_unless_others_come_first_and_what_is_not_taken_waits() {
+        let (out, mut written) = (Outbox::default(), Vec::<u8>::new());
+        let mut take = |most: usize, message: &[u8]| {
+            written.extend(&message[..most.min(message.len())]);
+            Ok(most.min(message.len()))
+        };
+        assert!(out.answer(vec![vec![1; 3], vec![2; 3]], |message| take(9, message)));
+        assert!(out.answer(vec![vec![3; 3], vec![4; 3]], |message| take(2, message)));
+        assert!(out.answer(vec![vec![5; 3]], |message| take(9, message)));
+        assert_eq!(written, [1, 1, 1, 2, 2, 2, 3, 3]);
+        // The writer has the last of them in hand: the next one waits as well.
+        assert_eq!([(); 3].map(|()| out.next().unwrap()), [vec![3], vec![4; 3], vec![5; 3]]);
+        assert!(out.answer(vec![vec![6]], |_| panic!("another message is being written")));
+        assert_eq!(out.next().unwrap(), [6]);
+        let full = || io::ErrorKind::WouldBlock.into();
+        let busy = Outbox::default();
+        assert!(busy.answer(vec![vec![7]], |_| Err(full())));
+        assert_eq!(busy.next().unwrap(), [7]);
+        let gone = Outbox::default();
+        assert!(!gone.answer(vec![vec![8]], |_| Err(io::ErrorKind::BrokenPipe.into())));
+        gone.close();
+        assert!(!gone.answer(vec![vec![9]], |_| Ok(1)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A connection of a controller: who reads it, who writes it, and its seat in the hub.
 //!
 //! ```text
-//!  stream ─▶ reader ─▶ Hub ─▶ answers ─▶ queue ─▶ writer ─▶ stream
+//!  stream ─▶ reader ─▶ Hub ─▶ answers ─▶ (at once, or) queue ─▶ writer ─▶ stream
 //!                          events ──────▶ (full: missed)
 //! ```
 //! Who reads slowly keeps its own answers waiting and nobody else. Who does not greet, or
@@ -178,10 +178,8 @@ impl Session {
         let mut messages = Messages(&held[..whole]);
         while !messages.0.is_empty() {
             let heard = locked(&self.seat.hub).hear(self.seat.peer, messages);
-            for answer in heard.answers {
-                if !self.seat.out.send(answer) {
-                    return Err(io::ErrorKind::BrokenPipe.into());
-                }
+            if !self.seat.out.answer(heard.answers, |it| self.stream.write_at_once(it)) {
+                return Err(io::ErrorKind::BrokenPipe.into());
             }
             if !heard.goes_on {
                 return Err(io::Error::other("it speaks no version of OpenFlow that we do"));

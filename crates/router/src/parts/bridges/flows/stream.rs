@@ -41,6 +41,17 @@ impl Stream {
         })
     }
 
+    /// Writes what the other side has room for, while nobody else reads or writes.
+    pub(super) fn write_at_once(&self, message: &[u8]) -> io::Result<usize> {
+        each!(self, it => {
+            it.set_nonblocking(true)?;
+            let mut to = it;
+            let written = to.write(message);
+            it.set_nonblocking(false)?;
+            written
+        })
+    }
+
     /// Ends it, for whoever reads or writes.
     pub(super) fn end(&self) {
         // What is over already need not be ended.
