@@ -221,7 +221,7 @@ impl Hub {
             return heard;
         };
         let mut bytes = 0;
-        while let Some(message) = messages.next() {
+        for message in messages.by_ref() {
             *has_spoken |= connection.version().is_some();
             let answers = self.bridge.hear(connection, message, &mut self.around, now_ns);
             bytes += answers.iter().map(Vec::len).sum::<usize>();
