@@ -35,8 +35,8 @@ scenario() {
 scenario contents 0000:00:05.0 functional cross-connect ip4 vxlan-encap <<<$'frame_bytes = 84\n[measure]\ntrial_s = 0.2'
 scenario sizes 0000:00:05.0 functional cross-connect <<<$'[sweep]\nframe_bytes = [64, 1518, 8018]\n[measure]\ntrial_s = 0.1'
 scenario taken 0000:00:05.0 functional cross-connect <<<$'[sweep]\nframe_bytes = [64, 1518, 8018]\n[measure]\ntrial_s = 0.1'
-scenario rate 0000:00:05.0 throughput cross-connect <<<$'frame_bytes = 1518\n[measure]\ntrial_s = 0.5\nrelative_width = 0.5\nlatency_at_percent = [50]'
-scenario nowhere 0000:00:09.0 functional cross-connect <<<'[measure]'
+scenario rate 0000:00:05.0 throughput cross-connect <<<$'frame_bytes = 1518\n[measure]\ntrial_s = 0.4\nrelative_width = 0.5\nlatency_at_percent = [50]'
+scenario nowhere 0000:00:09.0 functional cross-connect <<<$'[measure]\ntrial_s = 0.1'
 
 ip netns add "$r"
 # card NUMBER CABLE MODEL: what comes in at one end of a cable leaves at its other end, and nobody else speaks there.
@@ -53,14 +53,14 @@ lab() {
 of() { jq -s -e "$2" "$work/$1.jsonl" >/dev/null || { echo "not so of $1: $2"; jq -c '.check // .failure // .answer // .trial // empty' "$work/$1.jsonl" | cut -c 1-600; exit 1; }; }
 
 # Every octet is looked at, and what must not come out does not. A device that changes addresses is found out.
-code=3 lab contents volley,testpmd,testpmd-mac
+code=3 lab contents volley,testpmd-mac
 of contents '[.[] | .check // empty | select(.subject.device != "testpmd-mac") | [.subject.device, .subject.function, .fault]] ==
-    [["volley", "cross-connect", null], ["testpmd", "cross-connect", null], ["volley", "ip4", null], ["volley", "vxlan-encap", null]]'
+    [["volley", "cross-connect", null], ["volley", "ip4", null], ["volley", "vxlan-encap", null]]'
 of contents '[.[] | .check // empty | select(.subject.device != "testpmd-mac") | .streams[]] |
-    ([.[] | select(.must_emerge)] | length == 8 and all(.sent == 100 and .came == 100)) and
+    ([.[] | select(.must_emerge)] | length == 6 and all(.sent == 100 and .came == 100)) and
     ([.[] | select(.must_emerge | not)] | length == 2 and all(.sent == 100 and .came == 0))'
 of contents '[.[] | .check // empty | select(.subject.device == "testpmd-mac") | .fault.difference.field] == ["ethernet source"]'
-of contents '[.[] | .failure // empty | .refused] | length == 4 and all'
+of contents '[.[] | .failure // empty | .refused] | length == 2 and all'
 
 # Frames of every size, in one piece.
 lab sizes volley
