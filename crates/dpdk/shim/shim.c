@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -155,6 +156,19 @@ static void release_zone(struct rte_mempool_memhdr *chunk, void *zone)
 	rte_memzone_free(zone);
 }
 
+/* Asks for all pages of a pool at once, where each will have a header written to it: one by one, as
+ * that is done, they take longer. A kernel before 5.14 refuses, and gives them one by one. */
+static void ask_for_pages(const struct rte_mempool *pool, const struct rte_memzone *zone)
+{
+#ifdef MADV_POPULATE_WRITE
+	uintptr_t page = getpagesize();
+	uintptr_t from = (uintptr_t)zone->addr & ~(page - 1);
+
+	if (pool->header_size + pool->elt_size + pool->trailer_size <= page)
+		madvise((void *)from, (uintptr_t)zone->addr + zone->len - from, MADV_POPULATE_WRITE);
+#endif
+}
+
 /* One stretch of memory for all objects. Not rte_mempool_populate_default: of a pool whose objects may
  * cross pages that one tells devices no address at all, and what a card then writes goes astray. */
 static int populate_in_one(struct rte_mempool *pool)
@@ -171,6 +185,7 @@ static int populate_in_one(struct rte_mempool *pool)
 	zone = rte_memzone_reserve_aligned(name, bytes, SOCKET_ID_ANY, RTE_MEMZONE_IOVA_CONTIG, align);
 	if (zone == NULL)
 		return -rte_errno;
+	ask_for_pages(pool, zone);
 	count = rte_mempool_populate_iova(pool, zone->addr, zone->iova, zone->len, release_zone,
 					  (void *)(uintptr_t)zone);
 	if (count < 0)

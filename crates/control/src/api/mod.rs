@@ -30,11 +30,15 @@ mod token;
 mod verb;
 mod web;
 
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::middleware::from_fn;
+use axum::response::IntoResponse;
 use axum::routing::get;
-use axum::{Json, Router};
 use serde_json::Value;
 use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -42,7 +46,8 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::config::{Finding, schema::schema};
 use crate::control_loop::Handle;
 use crate::view::{self, ProblemDetails};
-use show::Views;
+use problem::Refusal;
+use show::{Views, aside};
 
 pub use listen::{ListenError, UnixSocket};
 pub use right::trusting;
@@ -78,24 +83,26 @@ fn described() -> (Router<Handle>, utoipa::openapi::OpenApi) {
     verb::add(views.0).split_for_parts()
 }
 
-/// The document that describes the API, the configuration's schema in it.
+/// The document that describes the API. What the derives cannot say, the schema of the
+/// configuration, is made of its declared fields.
 pub fn openapi() -> Value {
-    whole(&described().1)
-}
-
-/// What the derives cannot say: the schema of the configuration is made of its declared fields.
-fn whole(document: &utoipa::openapi::OpenApi) -> Value {
-    let mut document = serde_json::to_value(document).unwrap_or_default();
+    let mut document = serde_json::to_value(described().1).unwrap_or_default();
     document["components"]["schemas"][view::Configuration::name().as_ref()] = schema();
     document
 }
 
+/// The same as text, made when the first one asks: a start does not wait for it.
+async fn document() -> Result<impl IntoResponse, Refusal> {
+    static TEXT: LazyLock<Bytes> = LazyLock::new(|| openapi().to_string().into());
+    let text = aside(|| TEXT.clone()).await?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], text))
+}
+
 /// Every path, served for this control loop.
 pub fn router(handle: Handle) -> Router {
-    let (paths, document) = described();
-    let document = whole(&document);
-    paths
-        .route("/openapi.json", get(async move || Json(document.clone())))
+    described()
+        .0
+        .route("/openapi.json", get(document))
         .fallback(async |uri: Uri| {
             // Where the document is that says what there is (RFC 8631).
             let document = [(header::LINK, "</openapi.json>; rel=\"service-desc\"")];
