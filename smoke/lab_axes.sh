@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What devices are set to beyond their function: an artificial cost, the vector's size, workers, the clock.
-# Alone: it measures rates.
+# Two: the lab and a device have a core each; what it looks at is so at any rate.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 # A packet that costs more is forwarded less often, and at 5 GHz not more than 12500 times a second (rates are of the

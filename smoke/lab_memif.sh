@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The lab's numbers of testpmd over memif are testpmd's own, at every rate that it tries and over three starts of it. Volley
 # routes over memif: its ports there have the addresses that they are given.
-# Alone: it measures rates.
+# Two: the lab and a device have a core each; what it looks at is so at any rate.
 . "$(dirname "$0")/lib.sh"
 command -v dpdk-testpmd >/dev/null || skip "no testpmd"
 export XDG_CACHE_HOME=$work TMPDIR=$work

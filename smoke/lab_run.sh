@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The lab measures four devices over the same links; Ctrl-C keeps what was measured; a device that dies is
 # told, and the others are measured all the same. Nothing is left running.
-# Alone: it measures rates.
+# Two: the lab and a device have a core each; what it looks at is so at any rate.
 . "$(dirname "$0")/lib.sh"
 command -v ovs-vswitchd dpdk-testpmd >/dev/null || skip "no Open vSwitch or no testpmd"
 export XDG_CACHE_HOME=$work
