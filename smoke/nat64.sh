@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Stateful NAT64: a host that has IPv6 alone reaches one that has IPv4 alone, by ping, TCP both ways, UDP in one and in several pieces,
-# over links that take less than usual on either side; traceroute sees the way, and all checksums are right.
+# over links that take less than usual on either side; traceroute sees the way, and all checksums are right. Hosts inside reach each other by an outer address.
 #
 #   host a (2001:db8:1::2) ── p1 │ volleyd │ p2 ── host b (10.0.2.2), which has no route to a
 . "$(dirname "$0")/lib.sh"
@@ -114,7 +114,18 @@ for seen in v1-first v1-icmp v2-first v2-icmp; do
 done
 has_reason() { ctl router show errors | has "$1"; }
 ! has_reason nat64-input.unreadable || fail "packets of ours are not read"
-on "$a" ping -6 -q -c 1 -W 1 64:ff9b::10.0.2.1 >/dev/null 2>&1 || true
+
+# Who is inside reaches who else is by an outer address and port, where that has spoken with somebody; both see outer addresses.
+outer=64:ff9b::10.0.2.1
+ip -n "$a" addr add 2001:db8:1::3/64 dev eth0 nodad
+speaks() { echo who | on "$a" timeout 3 socat -t 1 - "UDP6:[$server]:7001,bind=[2001:db8:1::3]:6000" | has -Fx 10.0.2.1:6000; }
+until_true speaks || fail "another host inside is not answered"
+on "$a" socat "UDP6-RECVFROM:6000,bind=[2001:db8:1::3],fork" SYSTEM:'echo $SOCAT_PEERADDR' & daemons+=($!)
+turned() { echo who | on "$a" timeout 3 socat -t 1 - "UDP6:[$outer]:6000,bind=[2001:db8:1::2]:6001" | has -Fx '[0064:ff9b:0000:0000:0000:0000:0a00:0201]'; }
+until_true turned || fail "one inside does not reach another by an outer address"
+on "$a" ping -6 -q -c 1 -W 1 "$outer" >/dev/null || fail "who asks the outer address for its own identifier has no answer"
+! has_reason hairpin || fail "what turned back was dropped"
+echo who | on "$a" socat -u - "UDP6:[$outer]:9"
 until_true has_reason hairpin
 ctl router nat del home >/dev/null
 ! pings6 || fail "it is translated still"

@@ -8,6 +8,9 @@
 //!                                   ├─ to an endpoint that is known, and that is open ─▶ likewise
 //!                                   └─ other ──▶ as it is: NAT44's, or nobody's
 //! ```
+//! What somebody inside sends to an outer address goes both ways at once: to IPv4, and back to IPv6
+//! for whoever inside has that endpoint (RFC 6146 section 3.8). Both see outer addresses.
+//!
 //! Connections, endpoints and pieces are those of the translation of IPv4: no two share a port.
 
 use super::nat44::Now;
@@ -63,8 +66,9 @@ graph::exits! {
         /// No host has such an address: its source is of the prefix or of one link, or its
         /// destination stands for a group or for one's own.
         NotAHost => drop "Look who sends it: `volley why-dropped` has one.",
-        /// It is to an outer address of the translation itself.
-        Hairpin => drop "Reach hosts inside by their own addresses.",
+        /// It is from inside to an outer address, and nobody inside has that port of it.
+        Hairpin => drop "Reach hosts inside by their own addresses, unless they have spoken with \
+            somebody outside by that port.",
         /// No room for the longer headers in front of the packet.
         NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
@@ -111,9 +115,6 @@ impl Nat44 {
         if ipv4::is_martian_destination(server) || ipv4::is_multicast(server) {
             return Err(Uncrossed::NotAHost);
         }
-        if self.is_outer(server) {
-            return Err(Uncrossed::Hairpin);
-        }
         if header.hop_limit() <= 1 {
             return Err(Uncrossed::HopLimitExceeded);
         }
@@ -152,20 +153,47 @@ impl Nat44 {
         packet: &mut [u8],
         now: Now,
     ) -> Result<Option<Front>, Uncrossed> {
+        self.crosses_in(prefix, packet, self.open, now)
+    }
+
+    /// A packet that has just crossed out, from its IPv4 header on: for whom inside, if it is to an
+    /// outer address.
+    pub(super) fn turns_back(
+        &self,
+        prefix: Prefix64,
+        packet: &mut [u8],
+        now: Now,
+    ) -> Result<Option<Front>, Uncrossed> {
+        let header = ipv4::Header::new(packet).ok_or(Uncrossed::Unreadable)?;
+        if !self.is_outer(header.destination()) {
+            return Ok(None);
+        }
+        // Who is inside may speak with whoever else is there.
+        self.crosses_in(prefix, packet, true, now)?.ok_or(Uncrossed::Hairpin).map(Some)
+    }
+
+    /// A packet to an outer address, where anybody may begin a connection or nobody.
+    fn crosses_in(
+        &self,
+        prefix: Prefix64,
+        packet: &mut [u8],
+        open: bool,
+        now: Now,
+    ) -> Result<Option<Front>, Uncrossed> {
         let ttl = ipv4::Header::new(packet).map_or(0, |header| header.ttl());
         let has_hops = if ttl <= 1 { Err(Uncrossed::TtlExpired) } else { Ok(()) };
         match read4(packet, self.zone) {
             Read::Flow { tuple, seen, pieces } => {
                 let known = self.across(self.table.find(&tuple, now.second), Family::Ip4);
-                let open = || self.open_to(prefix, &tuple, now);
-                if known.is_none() && open().is_none() {
+                let endpoint = || self.inside6_of(prefix, &tuple, now).filter(|_| open);
+                if known.is_none() && endpoint().is_none() {
                     return Ok(None);
                 }
                 has_hops?;
                 let to = match self.passes(known, &tuple, seen, pieces, now)? {
                     Some(to) => to,
                     None => {
-                        let Some(to) = open() else { return Ok(None) };
+                        let Some(to) = endpoint() else { return Ok(None) };
                         self.begin_back(&tuple, to, seen, pieces, now)?
                     }
                 };
@@ -252,11 +280,8 @@ impl Nat44 {
         }
     }
 
-    /// Whom inside a packet is for, where anybody may send to whom has spoken with somebody.
-    fn open_to(&self, prefix: Prefix64, tuple: &Tuple, now: Now) -> Option<Tuple> {
-        if !self.open {
-            return None;
-        }
+    /// Who inside has spoken with somebody by the endpoint that a packet is to.
+    fn inside6_of(&self, prefix: Prefix64, tuple: &Tuple, now: Now) -> Option<Tuple> {
         let (host, port) = self.nat(now).inside6_of(tuple)?;
         Some(tuple.across6(prefix.ip6_of(tuple.source4()), host)?.to_inner_port(port))
     }
@@ -277,10 +302,10 @@ impl Interfaces {
         self.crossing(rx).is_some_and(|nat| nat.is_inside(rx) && nat.is_outer(sender))
     }
 
-    /// Whether it was of IPv4.
+    /// Whether it was of IPv4, or of IPv6 from inside to an outer address.
     pub(crate) fn has_crossed_back(&self, rx: u16, sender: u128) -> bool {
         let is_of = |nat: &Nat44| nat.nat64.is_some_and(|prefix| prefix.has(sender));
-        self.crossing(rx).is_some_and(|nat| is_of(nat) && !nat.is_inside(rx))
+        self.crossing(rx).is_some_and(is_of)
     }
 
     fn crossing(&self, rx: u16) -> Option<&Nat44> {

@@ -66,9 +66,16 @@ fn cross(
 ) -> Option<Exit> {
     let Translated(nat) = interfaces.get(packet.rx())?.setting::<Nat64Input>()?;
     let prefix = nat.nat64?;
-    let (front, exit) = match ip::version(packet.header()) {
-        4 => (nat.crosses_back(prefix, packet.header_mut(), now).ok()??, Exit::Ip6),
-        _ => (nat.crosses_out(prefix, packet.header_mut(), id, now).ok()?, Exit::Ip4),
-    };
-    put(packet, 0, &front).then_some(exit)
+    if ip::version(packet.header()) == 4 {
+        let front = nat.crosses_back(prefix, packet.header_mut(), now).ok()??;
+        return put(packet, 0, &front).then_some(Exit::Ip6);
+    }
+    let front = nat.crosses_out(prefix, packet.header_mut(), id, now).ok()?;
+    if !put(packet, 0, &front) {
+        return None;
+    }
+    match nat.turns_back(prefix, packet.header_mut(), now).ok()? {
+        Some(front) => put(packet, 0, &front).then_some(Exit::Ip6),
+        None => Some(Exit::Ip4),
+    }
 }

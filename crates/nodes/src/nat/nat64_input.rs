@@ -86,7 +86,9 @@ impl Nat64Input {
             return Ok(());
         }
         let front = nat.crosses_out(prefix, &mut packet.header_mut()[at..], &mut self.id, now);
-        change(packet, at, front.map(Some))
+        change(packet, at, front.map(Some))?;
+        let front = nat.turns_back(prefix, &mut packet.header_mut()[at..], now);
+        change(packet, at, front)
     }
 }
 

@@ -293,6 +293,75 @@ fn what_we_tell_ourselves_of_translated_packets_is_told_in_their_senders_family(
     rig.settle();
 }
 
+/// From one inside to an outer address, and the same as it comes to whoever has that.
+fn turned(from: Ipv6Addr) -> Craft<Ipv6> {
+    inside().ipv6(from, behind(US_OUTSIDE))
+}
+
+fn came_back() -> Craft<Ipv6> {
+    to_inside().ipv6(behind(US_OUTSIDE), HOST6).hop_limit(63)
+}
+
+#[test]
+fn who_is_inside_reaches_who_else_is_by_outer_addresses() {
+    let mut rig = Rig::new();
+    let table = crossing(&mut rig, |_| ());
+    // Nobody has that port yet.
+    assert_eq!(rig.answer(INSIDE, turned(HOST6).udp(5000, 4000).build()), []);
+    assert_eq!(rig.drops(), [("nat64-input/hairpin".to_owned(), 1)]);
+    rig.answer(INSIDE, sent().udp(4000, 53).build());
+    let other: Ipv6Addr = "2001:db8::77".parse().unwrap();
+    for (from, port) in [(HOST6, 5000), (other, 6000)] {
+        let call = turned(from).traffic_class(0x28).udp(port, 4000).payload(b"who").build();
+        let heard = came_back().traffic_class(0x28).udp(port, 4000).payload(b"who").build();
+        assert_eq!(rig.answer(INSIDE, call), [(INSIDE, heard)], "{from}");
+    }
+    let answer = turned(HOST6).udp(4000, 5000).payload(b"he").build();
+    let heard = came_back().udp(4000, 5000).payload(b"he").build();
+    assert_eq!(rig.answer(INSIDE, answer), [(INSIDE, heard)]);
+    // A call and what answers it are a connection outwards and one inwards.
+    assert_eq!(connections(&table).len(), 3);
+    rig.settle();
+}
+
+#[test]
+fn who_turns_back_does_so_with_long_ones_pieces_and_errors() {
+    let mut rig = crossed();
+    rig.answer(INSIDE, sent().tcp(4000, 80).flags(flag::SYN).build());
+    rig.answer(INSIDE, sent().udp(4000, 53).build());
+    let (call, answer) = ((5000, 4000), (4000, 5000));
+    let accepted = flag::SYN | flag::ACK;
+    for (ports, flags, many) in
+        [(call, flag::SYN, 0), (answer, accepted, 0), (call, flag::ACK, 1440)]
+    {
+        let tcp = |ip: Craft<Ipv6>| ip.tcp(ports.0, ports.1).flags(flags).payload_len(many).build();
+        assert_eq!(rig.answer(INSIDE, tcp(turned(HOST6))), [(INSIDE, tcp(came_back()))]);
+    }
+    let udp = |ip: Craft<Ipv6>| ip.udp(5000, 4000).payload(b"late").build();
+    rig.answer(INSIDE, udp(turned(HOST6)));
+    let about = udp(came_back())[14..].to_vec();
+    let known = udp(turned(HOST6).hop_limit(63))[14..].to_vec();
+    let error = turned(HOST6).icmp6(1, 4, [0; 4]).payload(&about).build();
+    let told = came_back().icmp6(1, 4, [0; 4]).payload(&known).build();
+    assert_eq!(rig.answer(INSIDE, error), [(INSIDE, told)]);
+    let piece = |ip: Craft<Ipv6>, offset, more| ip.fragment_header(offset, more, 9);
+    let call = piece(turned(HOST6), 0, true).udp(5000, 4000).payload(&[7; 24]).build();
+    let heard = piece(came_back(), 0, true).udp(5000, 4000).payload(&[7; 24]).build();
+    assert_eq!(rig.answer(INSIDE, call), [(INSIDE, heard)]);
+    let later = |ip| piece(ip, 32, false).next_header(protocol::UDP).payload(&[7; 8]).build();
+    let heard = later(came_back());
+    assert_eq!(rig.answer(INSIDE, later(turned(HOST6))), [(INSIDE, heard)]);
+    // Who asks the address itself is answered by himself: the identifier is his.
+    let call = turned(HOST6).icmp_echo(2000, 1).payload(b"abc").build();
+    let heard = came_back().icmp_echo(2000, 1).payload(b"abc").build();
+    assert_eq!(rig.answer(INSIDE, call), [(INSIDE, heard)]);
+    let answer = turned(HOST6).icmp_echo_reply(2000, 1).payload(b"abc").build();
+    let heard = came_back().icmp_echo_reply(2000, 1).payload(b"abc").build();
+    assert_eq!(rig.answer(INSIDE, answer), [(INSIDE, heard)]);
+    assert_eq!(rig.drops(), []);
+    rig.settle();
+}
+
 #[test]
 fn who_only_looks_begins_nothing() {
     let mut rig = Rig::new();
