@@ -1,5 +1,6 @@
 //! A router without workers: applies configurations and shows made-up counters. For tests.
 
+mod bridging;
 mod policers;
 mod routes;
 mod shows;

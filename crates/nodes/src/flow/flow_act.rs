@@ -13,7 +13,7 @@
 
 use crate::flow::asking::{Asking, IN_FRONT, TOGETHER};
 use crate::flow::tracking::{Now, Untracked, track, track_known};
-use crate::interface::told;
+use crate::interface::{run_of, told};
 use crate::l2::l2_forward::hand_in;
 use crate::tables::{
     BridgeId, FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, FlowTold, Interfaces, Punt,
@@ -132,11 +132,7 @@ impl Node for FlowAct {
         let mut held = Held::default();
         let mut start = 0;
         while start < frame.len() {
-            let rx = frame.view(start).rx();
-            let mut end = start + 1;
-            while end < frame.len().min(start + TOGETHER) && frame.view(end).rx() == rx {
-                end += 1;
-            }
+            let (rx, end) = run_of(&frame.rx()[..frame.len().min(start + TOGETHER)], start);
             let slots = start..end;
             start = end;
             let port = bridge_port(interfaces, rx);

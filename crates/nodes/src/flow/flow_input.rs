@@ -10,6 +10,7 @@
 //! each is remembered by, then its megaflow, each asked for while the one before is looked at.
 //! Counts are added to flows every 10 ms: until then they are this worker's.
 
+use crate::interface::run_of;
 use crate::tables::{
     FlowAsked, FlowBridge, FlowBridges, FlowClock, FlowState, FlowTelling, Interfaces, Setup,
     bridge_port,
@@ -88,11 +89,7 @@ impl Node for FlowInput {
         };
         let mut start = 0;
         while start < frame.len() {
-            let rx = frame.view(start).rx();
-            let mut end = start + 1;
-            while end < frame.len().min(start + TOGETHER) && frame.view(end).rx() == rx {
-                end += 1;
-            }
+            let (rx, end) = run_of(&frame.rx()[..frame.len().min(start + TOGETHER)], start);
             let slots = start..end;
             start = end;
             let port = bridge_port(interfaces, rx);
