@@ -409,12 +409,18 @@ pub fn output(words: &[&str]) -> Result<String, String> {
     }
 }
 
-/// A program of a folder that was built, in it or in its `bin`; without a folder that of the search
-/// path.
+/// A program of a folder that was built, in it or in its `bin`, or in those of the one folder below
+/// that has it, as archives are unpacked; without a folder that of the search path.
 pub fn program_of(folder: Option<&Path>, name: &str) -> PathBuf {
     let Some(folder) = folder else { return PathBuf::from(name) };
-    let below = folder.join("bin").join(name);
-    if below.exists() { below } else { folder.join(name) }
+    let inside = |folder: &Path| {
+        [folder.join("bin").join(name), folder.join(name)].into_iter().find(|it| it.is_file())
+    };
+    let below = || {
+        let mut found = folder.read_dir().ok()?.flatten().filter_map(|it| inside(&it.path()));
+        found.next().filter(|_| found.next().is_none())
+    };
+    inside(folder).or_else(below).unwrap_or_else(|| folder.join(name))
 }
 
 /// Whether a program is there to be run.
@@ -431,4 +437,27 @@ pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let sbin = ["/usr/sbin", "/sbin"].map(PathBuf::from);
     let mut all = std::env::split_paths(&paths).chain(sbin).map(|folder| folder.join(name));
     all.find(|path| path.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_program_is_found_in_a_folder_as_it_was_built_or_unpacked() {
+        let folder = std::env::temp_dir().join(format!("volley-programs-{}", std::process::id()));
+        let of = |name| program_of(Some(&folder), name);
+        fs::create_dir_all(folder.join("vpp-26.06/bin")).unwrap();
+        fs::create_dir_all(folder.join("other/bin")).unwrap();
+        assert_eq!(of("vpp"), folder.join("vpp"), "it is nowhere");
+        fs::write(folder.join("vpp-26.06/bin/vpp"), "").unwrap();
+        assert_eq!(of("vpp"), folder.join("vpp-26.06/bin/vpp"));
+        fs::write(folder.join("other/bin/vpp"), "").unwrap();
+        assert_eq!(of("vpp"), folder.join("vpp"), "which one is meant nobody says");
+        fs::write(folder.join("vpp"), "").unwrap();
+        assert_eq!(of("vpp"), folder.join("vpp"));
+        assert_eq!(program_of(None, "vpp"), PathBuf::from("vpp"));
+        fs::remove_dir_all(folder).unwrap();
+    }
 }
