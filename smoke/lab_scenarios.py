@@ -394,6 +394,13 @@ def loss_scan(run):
         must(len({it["outcome"]["trial"]["load_pps"] for it in trials}) >= 10, "fewer than ten loads")
 
 
+def flow_table(run):
+    one, many = (dict(device="volley-flow", entries=it) for it in (1, 10_000))
+    run.slower(many, one)
+    told = run.all("device")
+    must(all(any("ovs-ofctl add-flows" in line for line in it["commands"]) for it in told), "no flows were added")
+
+
 def frame_loss(run):
     for size in (64, 1518):
         trials = run.of("trial", function="cross-connect", frame_bytes=size)
@@ -409,7 +416,7 @@ def soak(run):
 
 
 # Devices beyond Volley, flags, and refusals that are in order.
-DEVICES = {"quick": "volley,linux-bridge,linux-router"}
+DEVICES = {"flow-table": "volley-flow", "quick": "volley,linux-bridge,linux-router"}
 FLAGS = {"vector-size": ["--points", "3"]}
 REFUSED = {
     "l2-bridge": ["it forgets what it learned after two hours"],

@@ -3,6 +3,7 @@
 //! ```text
 //! name            cross-connect  bridge  ip4  ip6  vlan  vxlan  gre  lists   links                             drops are read from
 //! volley          ·              ·       ·    ·    ·     ·      ·    ·       all                               its API
+//! volley-flow     ·              ·       ·    ·    ·                 ·       all but pcap                      its API
 //! linux-bridge    ·              ·                 ·     ·                   veth tap                          the kernel
 //! linux-bridge-guest  the same of a virtual machine's kernel, for streams alone: taps
 //! linux-router                           ·    ·                 ·    ·       veth tap                          the kernel
@@ -45,6 +46,7 @@ use crate::dut::device::Device;
 /// All adapters, in the order in which their devices are measured.
 pub static ALL: &[&Adapter] = &[
     &volley::ADAPTER,
+    &volley::FLOW_BRIDGE,
     &linux::BRIDGE,
     &linux::GUEST_BRIDGE,
     &linux::ROUTER,

@@ -2,6 +2,7 @@
 
 mod api;
 mod configuration;
+mod flow_bridge;
 mod networks;
 mod settings;
 pub(super) mod table;
@@ -24,6 +25,8 @@ use crate::load::frames::{self, Route};
 use crate::load::leases;
 use crate::place::{Place, has_program, output};
 use crate::scenario::FunctionKind;
+
+pub(super) use flow_bridge::ADAPTER as FLOW_BRIDGE;
 
 /// As the list has it.
 pub(super) const ADAPTER: Adapter = Adapter {
@@ -50,19 +53,6 @@ impl Volley {
             std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("volleyd")));
         let program = beside.filter(|path| path.exists()).map(|path| path.display().to_string());
         Self { program: program.unwrap_or_else(|| "volleyd".into()) }
-    }
-
-    /// What it can be set to by no means.
-    fn refuse_what_cannot_be(&self, job: &Job) -> Result<(), Error> {
-        let packets = job.settings.get::<VectorPackets>();
-        if packets.is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets)) {
-            return Err(self.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
-        }
-        if job.function.ageing == Some(false) && job.function.learning != Some(false) {
-            let reason = "it forgets what it learned after two hours at the latest";
-            return Err(self.refuse(job, reason));
-        }
-        Ok(())
     }
 
     /// Starts the daemon with a configuration. Where it answers.
@@ -154,7 +144,7 @@ impl Device for Volley {
     }
 
     fn start(&mut self, job: &Job, place: &mut Place) -> Result<(), Error> {
-        self.refuse_what_cannot_be(job)?;
+        refuse_what_cannot_be(self, job)?;
         if job.link == LinkKind::Pcap {
             let late = match job.function.kind {
                 FunctionKind::Ip6 => "it tries its IPv6 addresses for a second before it uses them",
@@ -211,6 +201,19 @@ impl Device for Volley {
     fn nodes(&mut self, place: &mut Place) -> Result<Vec<NodeCost>, Error> {
         told::nodes(&get(&socket(place), "/v1/nodes")?)
     }
+}
+
+/// Refuses for a device what a daemon of ours can by no means do.
+fn refuse_what_cannot_be(device: &dyn Device, job: &Job) -> Result<(), Error> {
+    let packets = job.settings.get::<VectorPackets>();
+    if packets.is_some_and(|packets| !(1..=MOST_PACKETS).contains(&packets)) {
+        return Err(device.refuse(job, &format!("its vectors hold 1 to {MOST_PACKETS} packets")));
+    }
+    if job.function.ageing == Some(false) && job.function.learning != Some(false) {
+        let reason = "it forgets what it learned after two hours at the latest";
+        return Err(device.refuse(job, reason));
+    }
+    Ok(())
 }
 
 fn socket(place: &Place) -> PathBuf {

@@ -11,7 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use super::configuration::{BRIDGE, USUAL_MTU, without_ports};
-use super::{Volley, settings, socket};
+use super::{Volley, refuse_what_cannot_be, settings, socket};
 use crate::Error;
 use crate::dut::device::{Device, Job, NetworkDriver};
 use crate::link::LinkKind;
@@ -32,7 +32,7 @@ impl NetworkDriver for Volley {
     }
 
     fn serve(&mut self, job: &Job, listen: &Path, place: &mut Place) -> Result<(), Error> {
-        self.refuse_what_cannot_be(job)?;
+        refuse_what_cannot_be(self, job)?;
         let client = self.command_line().display().to_string();
         if place.quietly(&format!("{client} docker-plugin --help")).is_err() {
             return Err(self.refuse(job, &format!("there is no plugin for Docker: {client}")));
