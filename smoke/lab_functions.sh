@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every function that the lab asks of switches, on real devices, each packet looked at; and devices that do it wrong, which
 # have to be found out.
-# Alone: it sends every packet once and misses any that a busy machine drops.
+# Two: it sends every packet once and misses any that a busy machine drops.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 devices=volley,linux-bridge,linux-router

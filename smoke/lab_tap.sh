@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Links that are taps, telemetry, and Open vSwitch on DPDK. However busy the machine, every packet of every trial is
 # accounted for, or none too many where DPDK has the kernel's sockets.
-# Alone: it measures rates.
+# Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 export XDG_CACHE_HOME=$work TMPDIR=$work
 cat >"$work/smoke.toml" <<'END'
