@@ -14,8 +14,8 @@
 //! port up. Otherwise no huge pages (which without `--legacy-mem` it would have "in memory"), no
 //! cards: what `dpdk-extra` says of them holds for every machine.
 
-use lab_record::Counters;
 use lab_record::axes::{Axis, Workers};
+use lab_record::{Counters, NodeCost};
 
 use crate::Error;
 use crate::dut::adapter::Adapter;
@@ -149,8 +149,30 @@ impl Device for OpenVswitchDpdk {
         Ok(counters(&place.quietly(&format!("ovs-ofctl dump-ports {}", self.bridge))?))
     }
 
+    fn nodes(&mut self, place: &mut Place) -> Result<Vec<NodeCost>, Error> {
+        let control = place.folder().join("vswitchd.ctl");
+        let ask = |what| format!("ovs-appctl -t {} dpif-netdev/{what}", control.display());
+        let told = [ask("pmd-stats-show"), ask("pmd-perf-show")];
+        Ok(vec![polling(&place.quietly(&told.join(" && "))?)])
+    }
+
     fn change(&mut self, _: &Job, change: &Change, place: &mut Place) -> Result<String, Error> {
         open_vswitch::change(place, &self.bridge, change)
+    }
+}
+
+/// What its threads did that poll, from receiving to sending: cycles of rounds without packets
+/// aside.
+fn polling(told: &str) -> NodeCost {
+    let sum = |label| -> u64 {
+        let rest = told.lines().filter_map(|line| line.trim_start().strip_prefix(label));
+        rest.filter_map(|rest| rest.split_whitespace().next()?.parse::<u64>().ok()).sum()
+    };
+    NodeCost {
+        node: "pmd".into(),
+        calls: sum("- busy iterations:"),
+        packets: sum("packets received:"),
+        cycles: sum("processing cycles:") as f64,
     }
 }
 
@@ -215,6 +237,17 @@ mod tests {
             "-- add-port br0 p0 -- set interface p0 type=dpdk options:dpdk-devargs=\
              '\"net_af_packet0,iface=d0,blocksz=8192,framesz=2048,framecnt=4096\"' ofport_request=1"
         );
+    }
+
+    #[test]
+    fn what_polling_costs_is_that_of_rounds_with_packets() {
+        let told = "pmd thread numa_id 0 core_id 0:\n  packets received: 2217968\n  \
+            avg. packets per output batch: 31.89\n  idle cycles: 1205678447 (42.51%)\n  \
+            processing cycles: 1630464853 (57.49%)\n  avg cycles per packet: 1278.71 (28361433/2217968)\n\
+            main thread:\n  packets received: 0\n\n  - idle iterations:  2200243  ( 42.3 % of used cycles)\n  \
+            - busy iterations:         69966  ( 57.7 % of used cycles)\n";
+        let NodeCost { calls, packets, cycles, .. } = polling(told);
+        assert_eq!((calls, packets, cycles), (69_966, 2_217_968, 1_630_464_853.0));
     }
 
     #[test]
