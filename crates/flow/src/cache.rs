@@ -22,6 +22,15 @@ use std::sync::Arc;
 /// Places of packets of other forms.
 const PLACES: usize = 1 << 14;
 
+/// Octets of a line of the processor's cache.
+const LINE: usize = 64;
+/// Octets in front of what an [`Arc`] holds, which count who holds it.
+const HOLDERS: usize = 2 * size_of::<usize>();
+/// Octets of a verdict that each packet needs.
+const HEAD: usize = std::mem::offset_of!(Verdict, mask);
+/// Octets of steps that are asked for.
+const MOST_STEPS: usize = 6 * LINE;
+
 /// Ways on which packets begin again, at most.
 const MOST_FROZEN: usize = 1 << 14;
 
@@ -165,6 +174,22 @@ impl Cache {
         self.megaflows.address(id)
     }
 
+    /// Asks for what is done with a packet, one part further with each turn: where that stands, what
+    /// it is, its steps. Of many packets each turn is taken for all.
+    #[inline(always)]
+    pub fn ask_for_steps(&self, found: Found, turn: usize, ask: impl Fn(*const u8)) {
+        if turn == 0 {
+            return ask(self.megaflows.rest_address(found.0));
+        }
+        let Some(verdict) = self.megaflows.verdict(found.0) else { return };
+        let (from, bytes) = match turn {
+            1 => (Arc::as_ptr(verdict).cast::<u8>().wrapping_sub(HOLDERS), HOLDERS + HEAD),
+            _ => (verdict.steps.as_ptr().cast(), size_of_val(&*verdict.steps).min(MOST_STEPS)),
+        };
+        (0..bytes).step_by(LINE).for_each(|at| ask(from.wrapping_add(at)));
+        ask(from.wrapping_add(bytes.saturating_sub(1)));
+    }
+
     /// From now on packets like this one are of a megaflow.
     #[inline]
     pub fn remember(&mut self, plain: &Plain, hash: u64, id: u64) {
@@ -283,8 +308,8 @@ impl Cache {
     }
 
     /// Adds what packets there were to the counters of flows.
-    pub fn flush(&mut self, now_ns: u64) {
-        self.megaflows.flush(now_ns);
+    pub fn flush(&mut self, now_ns: u64, ask: impl Fn(*const u8)) {
+        self.megaflows.flush(now_ns, ask);
     }
 }
 

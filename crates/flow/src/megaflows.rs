@@ -70,6 +70,7 @@ struct Line {
 }
 
 #[derive(Debug)]
+#[repr(align(64))]
 struct Rest {
     verdict: Arc<Verdict>,
     hash: u64,
@@ -167,7 +168,7 @@ impl Megaflows {
 
     /// Forgets all, and counts what was not.
     pub(crate) fn clear(&mut self, now_ns: u64) {
-        self.flush(now_ns);
+        self.flush(now_ns, |_| ());
         self.filter.clear();
         self.index.clear();
         self.lines.clear();
@@ -181,6 +182,12 @@ impl Megaflows {
     #[inline(always)]
     pub(crate) fn address(&self, id: u64) -> *const u8 {
         address(&self.lines, id as usize & ((1 << PLACE_BITS) - 1))
+    }
+
+    /// Where it stands what its packets come to.
+    #[inline(always)]
+    pub(crate) fn rest_address(&self, low: u32) -> *const u8 {
+        address(&self.rest, low as usize & ((1 << PLACE_BITS) - 1))
     }
 
     /// The megaflow of a key.
@@ -440,14 +447,23 @@ impl Megaflows {
         (end < self.lines.len()).then_some(end)
     }
 
-    /// Adds what packets there were to the counters of flows.
-    pub(crate) fn flush(&mut self, now_ns: u64) {
+    /// Adds what packets there were to the counters of flows. `ask` is told what will be looked at
+    /// soon.
+    pub(crate) fn flush(&mut self, now_ns: u64, ask: impl Fn(*const u8)) {
         let mut dirty = std::mem::take(&mut self.dirty);
-        for id in dirty.drain(..) {
-            if self.line(id).is_some() {
-                self.settle(id as usize & ((1 << PLACE_BITS) - 1), now_ns);
+        for ids in dirty.chunks(TOGETHER) {
+            ids.iter().for_each(|id| ask(self.rest_address(*id as u32)));
+            let verdicts = || ids.iter().filter_map(|id| self.verdict(*id as u32));
+            verdicts().for_each(|it| ask(Arc::as_ptr(it).cast()));
+            verdicts().for_each(|it| ask(it.counters.as_ptr().cast()));
+            verdicts().flat_map(|it| &*it.counters).for_each(|it| ask(Arc::as_ptr(it).cast()));
+            for id in ids {
+                if self.line(*id).is_some() {
+                    self.settle(*id as usize & ((1 << PLACE_BITS) - 1), now_ns);
+                }
             }
         }
+        dirty.clear();
         self.dirty = dirty;
     }
 
@@ -491,7 +507,7 @@ impl Megaflows {
 
 /// Where a line is.
 #[inline(always)]
-fn address(lines: &[Line], place: usize) -> *const u8 {
+fn address<T>(lines: &[T], place: usize) -> *const u8 {
     lines.as_ptr().wrapping_add(place.min(lines.len())).cast()
 }
 

@@ -62,8 +62,10 @@ pub enum Told {
     Learned(FlowMod),
 }
 
-/// See the module.
+/// See the module. What each packet needs stands first: by the same line of cache as the counter of
+/// those who hold it.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Verdict {
     /// What is done.
     pub steps: Box<[Step]>,

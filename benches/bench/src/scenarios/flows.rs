@@ -9,7 +9,7 @@ use conntrack::{Pool, Seen, Table, Timeouts, Tuple};
 use fib::{Forward, Ip4Prefix};
 use nodes::nat::{Nat44, Nat44Input, Nat44Output, Translated};
 use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Kind, Mode, Tracking};
-use openflow::action::{Ct, Output, Program, ct::Zone};
+use openflow::action::{Ct, DecTtl, Output, Program, SetField, ct::Zone};
 use openflow::{Action, Field, Match};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -19,6 +19,8 @@ use wire::ip::protocol;
 const BRIDGE: BridgeId = BridgeId(1);
 /// Flows of the scenarios of many.
 const MANY: u32 = 100_000;
+/// Those that are routes.
+const ROUTES: u32 = 10_000;
 /// Connections that are known.
 const CONNECTIONS: u32 = 4096;
 
@@ -28,6 +30,7 @@ pub(crate) fn all() -> Vec<Scenario> {
         Scenario::new("flow-exact-1k", 60.0, || exact(1000)),
         Scenario::new("flow-mega-10", 110.0, || megaflows(10)),
         Scenario::new("flow-mega-100", 500.0, || megaflows(100)),
+        Scenario::new("flow-route-10k", 150.0, routed),
         Scenario::new("flow-slow", 5000.0, upcalls),
         Scenario::new("flow-ct", 120.0, tracked),
         Scenario::new("nat44", 130.0, translated),
@@ -108,6 +111,25 @@ fn megaflows(masks: u32) -> Result<Rig, RigError> {
             flow(destination(number) + (cut(address) & 0xf), source)
         })
         .collect();
+    bridge(packets, None, flows)
+}
+
+/// Routes as flows, each of which counts a hop and writes both addresses: packets to all of them.
+fn routed() -> Result<Rig, RigError> {
+    let mut any = random();
+    let destination = |number: u32| 0x0a00_0001 + number;
+    let packets = (0..65_536).map(|_| flow(destination(any() as u32 % ROUTES), 1234)).collect();
+    let flows = (0..ROUTES).map(|number| {
+        let matching = Match::any().with(Field::EthType, 0x800);
+        let hop = u128::from(0x0200_0000_0000 + u64::from(number));
+        let actions = vec![
+            DecTtl { controllers: Vec::new() }.into(),
+            SetField::whole(Field::EthSrc, 0x0244_0000_0002).into(),
+            SetField::whole(Field::EthDst, hop).into(),
+            Output::to(2).into(),
+        ];
+        Flow::new(0, 9, matching.with(Field::IpDst, destination(number).into()), actions)
+    });
     bridge(packets, None, flows)
 }
 

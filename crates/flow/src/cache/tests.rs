@@ -107,7 +107,7 @@ proptest! {
                 prop_assert_eq!(&verdict.steps, &translate(&snapshot, key).steps, "{:?}", key);
             }
         }
-        cache.flush(9);
+        cache.flush(9, |_| ());
         // Every packet is counted once by each flow that it took, whatever was forgotten meanwhile.
         let taken: u64 = wanted.len() as u64;
         let mut counted = 0;

@@ -1,5 +1,6 @@
-//! Connections of packets that are to be tracked, asked for some tens at a time: they are on their
-//! way from memory while others are looked at.
+//! What is needed of some tens of packets, asked for before the first is looked at, so that it is on
+//! its way from memory meanwhile: what is to be done with each, and its connection where that is
+//! to be tracked.
 
 use crate::tables::Tracking;
 use conntrack::{Asked, usual4};
@@ -12,7 +13,12 @@ pub(super) const TOGETHER: usize = 32;
 /// Octets in front of the packet of a frame without tags, which alone is asked for.
 pub(super) const IN_FRONT: usize = 14;
 
-/// See the module.
+/// So few things that packets come to are at hand already.
+const FEW: usize = 2;
+/// Turns until all that is done with a packet is asked for.
+const TURNS: usize = 3;
+
+/// Connections that were asked for.
 pub(super) struct Asking(Vec<Option<Asked>>);
 
 impl Asking {
@@ -59,6 +65,25 @@ impl Asking {
     /// What was asked for one of them.
     pub(super) fn of(&self, nth: usize) -> Option<&Asked> {
         self.0.get(nth)?.as_ref()
+    }
+}
+
+/// Asks for what is done with packets, where they come to several things.
+pub(super) fn ask_for_steps(frame: &mut Frame, slots: Range<usize>, cache: &Cache) {
+    let (mut found, mut many) = ([Found(0); TOGETHER], 0);
+    for slot in slots {
+        let own = Found(frame.view(slot).adjacency());
+        // Packets of one megaflow come in rows.
+        if many == 0 || found[many - 1] != own {
+            found[many] = own;
+            many += 1;
+        }
+    }
+    if many <= FEW {
+        return;
+    }
+    for turn in 0..TURNS {
+        found[..many].iter().for_each(|it| cache.ask_for_steps(*it, turn, prefetch_read));
     }
 }
 

@@ -11,7 +11,7 @@
 //! in a table: what that comes to is found, or worked out, here. Connections of some tens of
 //! packets of one port are asked for before the first of them is looked at.
 
-use crate::flow::asking::{Asking, IN_FRONT, TOGETHER};
+use crate::flow::asking::{Asking, IN_FRONT, TOGETHER, ask_for_steps};
 use crate::flow::tracking::{Now, Untracked, track, track_known};
 use crate::interface::{run_of, told};
 use crate::l2::l2_forward::hand_in;
@@ -144,6 +144,7 @@ impl Node for FlowAct {
             let (id, learns, number) = (port.bridge, port.learn, port.flow.unwrap_or(0));
             let at = At { interfaces, bridge, id, learns, number, now };
             let cache = state.cache(id);
+            ask_for_steps(frame, slots.clone(), cache);
             self.asking.ask(frame, slots.clone(), bridge.tracking.as_deref(), cache);
             for (nth, slot) in slots.enumerate() {
                 let asked = self.asking.of(nth);

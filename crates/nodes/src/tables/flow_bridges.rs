@@ -10,6 +10,7 @@ use crate::interface::Exporter;
 use crate::tables::BridgeId;
 use conntrack::{Table, Timeouts};
 use flow::{Cache, Remembered, Snapshot};
+use packet::prefetch_read;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -121,7 +122,7 @@ impl FlowState {
 
     /// Counts them.
     pub fn flush(&mut self, now_ns: u64) {
-        self.caches.iter_mut().flatten().for_each(|cache| cache.flush(now_ns));
+        self.caches.iter_mut().flatten().for_each(|cache| cache.flush(now_ns, prefetch_read));
     }
 
     /// Has what is of bridges as they are, counted.
