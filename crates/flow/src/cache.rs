@@ -174,8 +174,8 @@ impl Cache {
         self.megaflows.address(id)
     }
 
-    /// Asks for what is done with a packet, one part further with each turn: where that stands, what
-    /// it is, its steps. Of many packets each turn is taken for all.
+    /// Asks for what is done with a packet, one part further with each turn: where that stands,
+    /// what it is, its steps. Of many packets each turn is taken for all.
     #[inline(always)]
     pub fn ask_for_steps(&self, found: Found, turn: usize, ask: impl Fn(*const u8)) {
         if turn == 0 {

@@ -1,6 +1,6 @@
-//! What is needed of some tens of packets, asked for before the first is looked at, so that it is on
-//! its way from memory meanwhile: what is to be done with each, and its connection where that is
-//! to be tracked.
+//! What is needed of some tens of packets, asked for before the first is looked at, so that it is
+//! on its way from memory meanwhile: what is to be done with each, and its connection where that
+//! is to be tracked.
 
 use crate::tables::Tracking;
 use conntrack::{Asked, usual4};
