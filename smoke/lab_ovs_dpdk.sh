@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Open vSwitch on DPDK over shared memory: it does what its functions say, every packet of every trial is accounted for, in
-# order and once, and it takes flows while packets pass.
+# order and once, and it takes flows while packets pass. A bridge of flows of Volley's does what the same flows say.
 # Two: it measures rates.
 . "$(dirname "$0")/lib.sh"
 [ -x /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk ] || skip "no Open vSwitch on DPDK"
@@ -28,6 +28,10 @@ for link in memif vhost; do
         all(.sequence | .duplicates == 0 and .reordered == 0 and .beyond_window == 0)'
     of rate-$link '[.[] | .trial // empty | .device | .received > 0 and .sent > 0] | all'
 done
+# The same flows make the same of a bridge of Volley's.
+"$bin/volley-lab" run "$work/functional.toml" --devices volley-flow --link memif --out "$work/volley-flow" >"$work/volley-flow.txt" 2>>"$work/progress.log"
+of volley-flow '[.[] | .failure // empty] == []'
+of volley-flow '[.[] | .check // empty] | length == 6 and all(.fault == null and ([.streams[] | select(.must_emerge)] | all(.sent > 0 and .sent == .came)))'
 lab change memif
 of change-memif '[.[] | .failure // empty] == []'
 of change-memif '[.[] | .quantity // empty | select(.metric == "the change took") | .values[]] | length == 1 and .[0] > 0'
