@@ -69,6 +69,8 @@ for number, sink in enumerate(sinks):
     sink.bind(("10.0.2.2", 5201 + number))
 time.sleep(3600)' &
 daemons+=($!)
+listening() { [ "$(ip netns exec "$b" ss -Hlun 'sport = :5201 or sport = :5202' | wc -l)" = 2 ]; }
+until_true listening
 
 sent() { json ".[0].root | .. | objects | select(.id == \"1:$1\") | .sent_bytes" router show qos; }
 waiting() { json ".[0].root | .. | objects | select(.id == \"1:$1\") | .backlog_packets > 0" router show qos | has true; }
