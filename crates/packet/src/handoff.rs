@@ -66,6 +66,12 @@ impl<T: Copy + Send> Producer<T> {
         self.ring.tail.0.store(self.tail, Ordering::Release);
         count
     }
+
+    /// Whether the consumer has taken all.
+    pub(crate) fn is_empty(&mut self) -> bool {
+        self.head_seen = self.ring.head.0.load(Ordering::Acquire);
+        self.head_seen == self.tail
+    }
 }
 
 impl<T: Copy + Send> Consumer<T> {

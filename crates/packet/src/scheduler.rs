@@ -192,6 +192,11 @@ impl Handing {
     pub fn push(&mut self, offered: Offered) -> Result<(), Offered> {
         if self.0.push(&[offered.0]) == 0 { Err(offered) } else { Ok(()) }
     }
+
+    /// Whether the other worker has taken all out.
+    pub fn is_empty(&mut self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 impl Handed {

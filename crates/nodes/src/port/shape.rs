@@ -62,7 +62,9 @@ struct Owned {
 /// A port that another worker owns.
 struct Way {
     to: HandOver,
-    /// What waited here before it was handed over, and for which the ring had no room yet.
+    /// The owner has not taken yet all that waited here before it had the port.
+    catching_up: bool,
+    /// For what the ring had no room meanwhile.
     behind: VecDeque<Offered>,
     /// Something was put in that the bell was not rung for yet.
     pushed: bool,
@@ -72,7 +74,7 @@ impl Way {
     /// Puts a packet in, behind what waited here.
     #[inline]
     fn push(&mut self, offered: Offered) -> Result<(), Offered> {
-        if self.behind.is_empty() {
+        if !self.catching_up {
             self.to.ring.push(offered)?;
             self.pushed = true;
         } else if self.behind.len() < OWED {
@@ -167,11 +169,11 @@ impl Node for Shape {
             self.read_letters(context.now_tsc);
         }
         let now_ns = self.clock.ns(context.now_tsc);
-        if self.handing.iter().any(|way| !way.behind.is_empty()) {
-            self.hand_over_what_waited(context);
-        }
         if !frame.is_empty() {
             self.admit(now_ns, frame, exits, context);
+        }
+        if self.handing.iter().any(|way| way.catching_up) {
+            self.hand_over_what_waited(context);
         }
         self.release(now_ns, context);
     }
@@ -230,16 +232,19 @@ impl Shape {
     /// Hands over what waited here before another worker had the port, as its ring has room.
     #[cold]
     fn hand_over_what_waited(&mut self, context: &mut Context<'_>) {
-        for Way { to, behind, .. } in &mut self.handing {
-            if behind.is_empty() {
+        for Way { to, behind, catching_up, .. } in &mut self.handing {
+            if !*catching_up {
                 continue;
             }
+            *catching_up = !behind.is_empty() || !to.ring.is_empty();
             while let Some(offered) = behind.pop_front() {
                 if let Err(refused) = to.ring.push(offered) {
                     behind.push_front(refused);
-                    context.call_at(context.now_tsc);
                     break;
                 }
+            }
+            if *catching_up {
+                context.call_at(context.now_tsc);
             }
             to.doorbell.ring();
         }
@@ -347,7 +352,7 @@ impl Shape {
             shaper.scheduler.drain_offered(time_ns, &mut |offered| behind.push_back(offered));
             shaper.share.count(0, &self.room);
         }
-        self.handing.push(Way { to, behind, pushed: false });
+        self.handing.push(Way { to, catching_up: !behind.is_empty(), behind, pushed: false });
     }
 
     fn keep(&mut self, port: u16) {
