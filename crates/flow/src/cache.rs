@@ -183,6 +183,7 @@ impl Cache {
         }
         let Some(verdict) = self.megaflows.verdict(found.0) else { return };
         let (from, bytes) = match turn {
+            _ if turn > 1 && verdict.rewrite.is_some() => return,
             1 => (Arc::as_ptr(verdict).cast::<u8>().wrapping_sub(HOLDERS), HOLDERS + HEAD),
             _ => (verdict.steps.as_ptr().cast(), size_of_val(&*verdict.steps).min(MOST_STEPS)),
         };

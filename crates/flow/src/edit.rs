@@ -259,23 +259,35 @@ type Change = u32;
 /// aligned to words, of the layer that the checksum is over.
 fn write(frame: &mut [u8], at: usize, bytes: usize, value: u128, mask: u128) -> Option<Change> {
     let place = frame.get_mut(at..at.checked_add(bytes)?)?;
-    let mut change = 0u32;
-    let mut put = |slot: usize, byte: &mut u8| {
-        let shift = (bytes - 1 - slot) * 8;
-        let (new, bits) = ((value >> shift) as u8, (mask >> shift) as u8);
+    // Of a length that the compiler knows.
+    match bytes {
+        1 => write_all::<1>(place, value, mask),
+        2 => write_all::<2>(place, value, mask),
+        4 => write_all::<4>(place, value, mask),
+        6 => write_all::<6>(place, value, mask),
+        16 => write_all::<16>(place, value, mask),
+        _ => None,
+    }
+}
+
+#[inline]
+fn write_all<const BYTES: usize>(place: &mut [u8], value: u128, mask: u128) -> Option<Change> {
+    let place: &mut [u8; BYTES] = place.try_into().ok()?;
+    let bytes_of = |number: u128| number.to_be_bytes().last_chunk::<BYTES>().copied();
+    let (value, mask) = (bytes_of(value)?, bytes_of(mask)?);
+    let weight = |at: usize, byte: u8| u32::from(byte) << if at.is_multiple_of(2) { 8 } else { 0 };
+    let mut change = 0;
+    for (at, byte) in place.iter_mut().enumerate() {
         let old = *byte;
-        *byte = old & !bits | new & bits;
-        let weight = |byte: u8| u32::from(byte) << if slot.is_multiple_of(2) { 8 } else { 0 };
+        *byte = old & !mask[at] | value[at] & mask[at];
         // RFC 1624: minus the old word is plus its complement.
-        let complement = 0xffff - weight(old);
-        change += complement + weight(*byte);
-    };
-    place.iter_mut().enumerate().for_each(|(slot, byte)| put(slot, byte));
+        change += 0xffff - weight(at, old) + weight(at, *byte);
+    }
     Some(change)
 }
 
 /// Changes a checksum by a change of what it is over.
-fn mend(frame: &mut [u8], at: usize, change: Change) -> Option<()> {
+pub(crate) fn mend(frame: &mut [u8], at: usize, change: Change) -> Option<()> {
     let place = frame.get_mut(at..at + 2)?;
     let old = u16::from_be_bytes([place[0], place[1]]);
     let mut sum = u32::from(!old) + change;
@@ -333,4 +345,4 @@ pub fn push_vlan_into(frame: &mut [u8], tpid: u16, tci: u16) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,6 +2,7 @@
 
 use crate::flow::Counters;
 use crate::key::Key;
+use crate::rewrite::Rewrite;
 use crate::track::{Frozen, Track};
 use openflow::action::Sample;
 use openflow::message::FlowMod;
@@ -67,6 +68,8 @@ pub enum Told {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Verdict {
+    /// What is done, where that has this form.
+    pub rewrite: Option<Rewrite>,
     /// What is done.
     pub steps: Box<[Step]>,
     /// Who counts its packets.

@@ -10,6 +10,7 @@ use crate::flow::{Counters, Flow};
 use crate::groups::flow_hash;
 use crate::key::{Key, TPID};
 use crate::place::has_field;
+use crate::rewrite::Rewrite;
 use crate::snapshot::{Fragments, Snapshot};
 use crate::steps::{Step, Told, Verdict};
 use crate::track::{SAID, ct_state};
@@ -170,6 +171,7 @@ impl<'s> Translation<'s> {
         };
         self.steps.truncate(end);
         Verdict {
+            rewrite: Rewrite::of(&self.steps),
             steps: self.steps.into(),
             counters: self.counters.into(),
             mask: self.mask,

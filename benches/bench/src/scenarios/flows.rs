@@ -19,8 +19,6 @@ use wire::ip::protocol;
 const BRIDGE: BridgeId = BridgeId(1);
 /// Flows of the scenarios of many.
 const MANY: u32 = 100_000;
-/// Those that are routes.
-const ROUTES: u32 = 10_000;
 /// Connections that are known.
 const CONNECTIONS: u32 = 4096;
 
@@ -30,7 +28,8 @@ pub(crate) fn all() -> Vec<Scenario> {
         Scenario::new("flow-exact-1k", 60.0, || exact(1000)),
         Scenario::new("flow-mega-10", 110.0, || megaflows(10)),
         Scenario::new("flow-mega-100", 500.0, || megaflows(100)),
-        Scenario::new("flow-route-10k", 150.0, routed),
+        Scenario::new("flow-route-1", 100.0, || routed(1)),
+        Scenario::new("flow-route-10k", 150.0, || routed(10_000)),
         Scenario::new("flow-slow", 5000.0, upcalls),
         Scenario::new("flow-ct", 120.0, tracked),
         Scenario::new("nat44", 130.0, translated),
@@ -114,12 +113,13 @@ fn megaflows(masks: u32) -> Result<Rig, RigError> {
     bridge(packets, None, flows)
 }
 
-/// Routes as flows, each of which counts a hop and writes both addresses: packets to all of them.
-fn routed() -> Result<Rig, RigError> {
+/// So many routes as flows, each of which counts a hop and writes both addresses: packets to all of
+/// them.
+fn routed(routes: u32) -> Result<Rig, RigError> {
     let mut any = random();
     let destination = |number: u32| 0x0a00_0001 + number;
-    let packets = (0..65_536).map(|_| flow(destination(any() as u32 % ROUTES), 1234)).collect();
-    let flows = (0..ROUTES).map(|number| {
+    let packets = (0..65_536).map(|_| flow(destination(any() as u32 % routes), 1234)).collect();
+    let flows = (0..routes).map(|number| {
         let matching = Match::any().with(Field::EthType, 0x800);
         let hop = u128::from(0x0200_0000_0000 + u64::from(number));
         let actions = vec![

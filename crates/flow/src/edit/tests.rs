@@ -48,7 +48,7 @@ fn ip6(proto: u8) -> Vec<u8> {
     frame
 }
 
-fn frames() -> Vec<Vec<u8>> {
+pub(crate) fn frames() -> Vec<Vec<u8>> {
     let mut tcp = udp(1, 1);
     tcp[23] = 6;
     tcp.extend([0; 12]);

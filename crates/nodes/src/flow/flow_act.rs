@@ -12,6 +12,7 @@
 //! packets of one port are asked for before the first of them is looked at.
 
 use crate::flow::asking::{Asking, IN_FRONT, TOGETHER, ask_for_steps};
+use crate::flow::rewriting::rewrite;
 use crate::flow::tracking::{Now, Untracked, track, track_known};
 use crate::interface::{run_of, told};
 use crate::l2::l2_forward::hand_in;
@@ -145,11 +146,19 @@ impl Node for FlowAct {
             let at = At { interfaces, bridge, id, learns, number, now };
             let cache = state.cache(id);
             ask_for_steps(frame, slots.clone(), cache);
+            let rewritten = rewrite(frame, slots.clone(), bridge, cache);
+            if rewritten.count_ones() as usize == slots.len() {
+                exits.run(slots, Exit::Output);
+                continue;
+            }
             self.asking.ask(frame, slots.clone(), bridge.tracking.as_deref(), cache);
             for (nth, slot) in slots.enumerate() {
                 let asked = self.asking.of(nth);
                 let known = Known { cache: &mut *cache, held: &mut held };
-                let exit = self.acts.act(frame, slot, &at, known, asked, context);
+                let exit = match rewritten >> nth & 1 {
+                    0 => self.acts.act(frame, slot, &at, known, asked, context),
+                    _ => Exit::Output,
+                };
                 exits.set(slot, exit);
             }
         }

@@ -18,6 +18,7 @@ nodes! {
 }
 
 mod asking;
+mod rewriting;
 mod tracking;
 
 pub use tracking::{Change, Now, Said, Untracked, track};

@@ -5,7 +5,7 @@ use crate::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Punt};
 use crate::testing::World;
 use flow::{Flow, PortEntry, Snapshot};
 use graph::harness::{NodeHarness, Outcome};
-use openflow::action::{Output, Program, PushVlan, SetField};
+use openflow::action::{DecTtl, Output, Program, PushVlan, SetField};
 use openflow::{Action, Field, Match, port};
 use std::sync::Arc;
 use wire::craft;
@@ -209,6 +209,58 @@ fn copies_are_as_the_packet_was_then() {
     let mut found: Vec<_> = out.iter().map(|it| (it.tx, it.header.clone())).collect();
     found.sort_unstable();
     assert_eq!(found, [(1, frame()), (2, tagged)]);
+}
+
+#[test]
+fn routes_among_packets_of_which_more_is_asked_are_written_each_as_itself() {
+    let route = |last: u64| -> Program {
+        vec![
+            DecTtl { controllers: Vec::new() }.into(),
+            SetField::whole(Field::EthDst, u128::from(0x0244_0000_0000 + last)).into(),
+            to(2),
+        ]
+    };
+    let ip_to = |last: u8| {
+        Match::any()
+            .with(Field::EthType, 0x800)
+            .with(Field::IpDst, (0x0a00_0000 + u32::from(last)).into())
+    };
+    let both = vec![SetField::whole(Field::EthSrc, 5).into(), to(3), to(2)];
+    let world =
+        world(vec![(2, ip_to(1), route(1)), (2, ip_to(2), route(2)), (1, Match::any(), both)]);
+    let packet = |last: u8, hops: u8| {
+        let ethernet = craft::ethernet([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
+        ethernet.ipv4([10, 0, 1, 1], [10, 0, 0, last]).ttl(hops).udp(1, 2).payload(&[7; 20]).build()
+    };
+    let tagged = |mut frame: Vec<u8>| {
+        frame.splice(12..12, [0x81, 0, 0, 5]);
+        frame
+    };
+    // Routes in a row and alone, behind a tag, where the hop limit is another place, and what goes
+    // to two ports; more than are looked at together.
+    let kind = |number: usize| [1, 1, 1, 2, 3, 0, 1][number % 7];
+    let with_hops = |number: usize, hops: u8| match kind(number) {
+        0 => frame(),
+        3 => tagged(packet(2, hops)),
+        last => packet(last, hops),
+    };
+    let frames: Vec<_> = (0..75).map(|number| with_hops(number, 64)).collect();
+    let mut upcall = NodeHarness::<FlowUpcall>::new(&world.setup).unwrap();
+    let adjacencies: Vec<_> = upcall.run(&frames, 0, 0).iter().map(|it| it.adjacency).collect();
+    let mut act = NodeHarness::<FlowAct>::new(&world.setup).unwrap();
+    let out = act.run_prepared(&frames, 0, 0, |vector| {
+        vector.tx_mut()[..75].fill(0);
+        vector.adjacencies_mut()[..75].copy_from_slice(&adjacencies);
+    });
+    for (number, it) in out.iter().enumerate() {
+        let mut expected = with_hops(number, 63);
+        match kind(number) {
+            0 => expected[6..12].copy_from_slice(&[0, 0, 0, 0, 0, 5]),
+            kind => expected[..6].copy_from_slice(&[2, 0x44, 0, 0, 0, kind.min(2)]),
+        }
+        assert_eq!((it.exit.as_str(), it.tx, &it.header), ("output", 1, &expected), "{number}");
+    }
+    assert_eq!(act.emitted().iter().filter(|it| it.tx == 2).count(), 10);
 }
 
 #[test]

@@ -45,13 +45,13 @@ impl Default for Turns {
     }
 }
 
-/// The interface of the packet in slot `from`, and the end of those that follow it and are of the
-/// same.
+/// What the packet in slot `from` has, an interface for one, and the end of those that follow it
+/// and have the same.
 #[inline]
-pub fn run_of(interfaces: &[u16], from: usize) -> (u16, usize) {
-    let id = interfaces[from];
-    let same = interfaces[from..].iter().take_while(|other| **other == id);
-    (id, from + same.count())
+pub fn run_of<T: Copy + PartialEq>(of: &[T], from: usize) -> (T, usize) {
+    let its = of[from];
+    let same = of[from..].iter().take_while(|other| **other == its);
+    (its, from + same.count())
 }
 
 /// The node of a feature.

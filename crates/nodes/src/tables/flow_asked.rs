@@ -110,8 +110,13 @@ mod tests {
             let (mut key, mut mask) = (Key::default(), Key::default());
             key.set(Field::InPort, number.into(), 0xffff);
             mask.set(Field::InPort, 0xffff, 0xffff);
-            let verdict =
-                Verdict { steps: Box::new([]), counters: Box::new([]), mask, is_cut: false };
+            let verdict = Verdict {
+                rewrite: None,
+                steps: [].into(),
+                counters: [].into(),
+                mask,
+                is_cut: false,
+            };
             let cache = state.cache(BridgeId(number % 2));
             let found = cache.insert(&key, verdict, 1);
             cache.count(found, 100);
