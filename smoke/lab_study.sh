@@ -121,6 +121,18 @@ ends 2 study vector-router --only nonesuch --out "$work/none"
 # A budget is handed on: what there is no time for says so, and nothing else is asked here.
 study "$work/small.toml" --quick --only longer --budget 1s --out "$work/budget" || true
 has 'Budget of 1 s' "$work/progress.log"
+# What is over goes on with a further budget, which has it start more often.
+longer() { study "$work/small.toml" --quick --only longer --devices volley --out "$work/longer" "$@"; }
+starts() {
+    python3 -c 'import csv, sys
+print(next(it["runs"] for it in csv.DictReader(open(sys.argv[1])) if it["row"] == "again" and it["value"]))' "$work/longer/cells.csv"
+}
+longer
+[ "$(starts)" = 1 ]
+longer
+[ "$(starts)" = 1 ]
+longer --budget 12s
+[ "$(starts)" -gt 1 ] || { echo "more time brought no more starts"; cat "$work/progress.log"; exit 1; }
 
 # The study that comes with the lab: one of its runs, the rest with reasons.
 out=$work/vector

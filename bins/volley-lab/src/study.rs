@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::{Args, ValueHint};
-use lab_record::Error;
+use lab_record::{Error, Results};
 use lab_study::cell::{Cell, Runs};
 use lab_study::folder::{Ended, Folder, Measured, State, devices_of};
 use lab_study::known;
@@ -31,6 +31,8 @@ use crate::say::say;
 
 /// What a run takes that nobody can tell beforehand, in seconds: the device alone decides.
 const UNKNOWN_S: f64 = 300.0;
+/// Less than this of a budget is not begun anew with.
+const LEAST: Duration = Duration::from_secs(10);
 /// How often a run is looked after.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -103,43 +105,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
     check(&study, arguments.quick)?;
     let lab = format!("volley-lab {}", env!("CARGO_PKG_VERSION"));
     let asked = State { quick: arguments.quick, devices, lab, ended: Vec::new() };
-    let mut state = folder.begin(&text, &asked)?;
-    let interrupt = Interrupt::listen()?;
+    let state = folder.begin(&text, &asked)?;
     let wanted = |run: &&Run| arguments.only.is_empty() || arguments.only.contains(&run.id);
     let runs: Vec<&Run> = study.runs.iter().filter(wanted).collect();
     let until = arguments.budget.map(|budget| Instant::now() + budget);
-    for (index, run) in runs.iter().enumerate() {
-        let over = state.ended.iter().any(|it| it.run == run.id && it.failure.is_none());
-        let devices = devices_of(run, &state.devices);
-        if over || devices.is_empty() {
-            continue;
-        }
-        eprintln!("volley-lab: run {} of {}: {} ({})", index + 1, runs.len(), run.id, run.title);
-        let planned = Planned::of(&study, run, state.quick)?;
-        let scenario = folder.write_scenario(&run.id, &planned)?;
-        let still = |it: &&&Run| {
-            let over = |ended: &Ended| ended.run == it.id && ended.failure.is_none();
-            !state.ended.iter().any(over)
-        };
-        let weights = runs[index..].iter().filter(still).map(|it| weight(&study, it, &state));
-        let weights = weights.collect::<Result<Vec<f64>, Error>>()?;
-        let budget =
-            until.map(|until| share(until.saturating_duration_since(Instant::now()), &weights));
-        let link = run.link.as_ref().unwrap_or(&study.link);
-        let began = Instant::now();
-        let status =
-            carry_out(&folder.run(&run.id), &scenario, (link, budget), &devices, &interrupt)?;
-        if interrupt.came() {
-            report(&study, &state, &folder)?;
-            say!("{}", folder.file("report.html").display());
-            return Err(Failure::Stopped);
-        }
-        let seconds = began.elapsed().as_secs_f64();
-        state.note(Ended { run: run.id.clone(), failure: failure(status), seconds });
-        folder.keep(&state)?;
-        // What stands so far can be read meanwhile.
-        report(&study, &state, &folder)?;
-    }
+    let interrupt = Interrupt::listen()?;
+    let mut carrying = Carrying { study: &study, folder: &folder, state, interrupt, until };
+    carrying.all(&runs)?;
+    let state = carrying.state;
     let (numbers, reasons) = report(&study, &state, &folder)?;
     say!("{numbers} numbers, {reasons} places with a reason in their stead");
     say!("{}", folder.file("report.html").display());
@@ -152,6 +125,77 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (false, _) => Err(Failure::Missing(failed.join("; "))),
         (true, 0) => Err(Failure::Missing("no number was measured".into())),
         (true, _) => Ok(()),
+    }
+}
+
+/// A study that is carried out.
+struct Carrying<'a> {
+    study: &'a Study,
+    folder: &'a Folder,
+    state: State,
+    interrupt: Interrupt,
+    /// The end of its budget.
+    until: Option<Instant>,
+}
+
+impl Carrying<'_> {
+    /// Each run that is not over, once. What is left of a budget then goes to those that spend
+    /// their share of it, as long as there are any.
+    fn all(&mut self, runs: &[&Run]) -> Result<(), Failure> {
+        let runs: Vec<(usize, &Run)> = (1..).zip(runs.iter().copied()).collect();
+        let named = |(number, run): &(usize, &Run)| {
+            format!("run {number} of {}: {} ({})", runs.len(), run.id, run.title)
+        };
+        let is_there = |run: &&(usize, &Run)| !devices_of(run.1, &self.state.devices).is_empty();
+        let mut wanting: Vec<(usize, &Run)> = runs.iter().filter(is_there).copied().collect();
+        let begun = |it: &(usize, &Run)| !self.state.is_over(&it.1.id);
+        let mut turn: Vec<(usize, &Run)> = wanting.iter().copied().filter(begun).collect();
+        loop {
+            for (at, run) in turn.iter().enumerate() {
+                let others = turn[at..].iter().map(|run| weight(self.study, run.1, &self.state));
+                let weights = others.collect::<Result<Vec<f64>, Error>>()?;
+                let left = self.until.map(|it| it.saturating_duration_since(Instant::now()));
+                let budget = left.map(|left| share(left, &weights));
+                eprintln!("volley-lab: {}", named(run));
+                if !self.one(run.1, budget)? {
+                    wanting.retain(|other| other.0 != run.0);
+                }
+            }
+            let left = self.until.map(|it| it.saturating_duration_since(Instant::now()));
+            let Some(left) = left.filter(|left| *left >= LEAST && !wanting.is_empty()) else {
+                return Ok(());
+            };
+            turn.clone_from(&wanting);
+            let s = left.as_secs();
+            eprintln!("volley-lab: {s} s are left, for runs that would know more by them");
+        }
+    }
+
+    /// Carries a run out, with what it has more of the budget. Whether it would take more.
+    fn one(&mut self, run: &Run, budget: Option<Duration>) -> Result<bool, Failure> {
+        let Self { study, folder, state, interrupt, .. } = self;
+        let planned = Planned::of(study, run, state.quick)?;
+        let scenario = folder.write_scenario(&run.id, &planned)?;
+        let link = run.link.as_ref().unwrap_or(&study.link);
+        let devices = devices_of(run, &state.devices);
+        let path = folder.run(&run.id);
+        // The time that it took before is part of a run's budget.
+        let before = Results::load_or_none(&path)?.map_or(0.0, |it| it.elapsed_s());
+        let whole = budget.map(|more| more + Duration::from_secs_f64(before));
+        let began = Instant::now();
+        let status = carry_out(&path, &scenario, (link, whole), &devices, interrupt)?;
+        if interrupt.came() {
+            report(study, state, folder)?;
+            say!("{}", folder.file("report.html").display());
+            return Err(Failure::Stopped);
+        }
+        let took = began.elapsed();
+        let (run, seconds) = (run.id.clone(), before + took.as_secs_f64());
+        state.note(Ended { run, failure: failure(status), seconds });
+        folder.keep(state)?;
+        // What stands so far can be read meanwhile.
+        report(study, state, folder)?;
+        Ok(failure(status).is_none() && budget.is_some_and(|budget| took > budget / 2))
     }
 }
 

@@ -88,6 +88,14 @@ impl Results {
         Ok(Self::parse(&text))
     }
 
+    /// When the last thing happened, in seconds since the campaign began.
+    pub fn elapsed_s(&self) -> f64 {
+        let trials = self.trials.iter().map(|it| it.at_s + it.outcome.elapsed_s);
+        let streams = self.streams.iter().map(|it| it.at_s + it.duration_s);
+        let checks = self.checks.iter().map(|it| it.at_s);
+        trials.chain(streams).chain(checks).fold(0.0, f64::max)
+    }
+
     /// Reads the text of a raw file.
     pub fn parse(text: &str) -> Self {
         #[derive(Deserialize)]

@@ -42,7 +42,7 @@ pub struct Ended {
     pub run: String,
     /// In words; none where all that could be measured was.
     pub failure: Option<String>,
-    /// How long it took, of the last time that it was begun.
+    /// How long it took, all times together.
     pub seconds: f64,
 }
 
@@ -152,6 +152,11 @@ impl Folder {
 }
 
 impl State {
+    /// Whether all of a run that could be measured was.
+    pub fn is_over(&self, run: &str) -> bool {
+        self.ended.iter().any(|it| it.run == run && it.failure.is_none())
+    }
+
     /// Notes how a run ended, in place of how it ended before.
     pub fn note(&mut self, ended: Ended) {
         self.ended.retain(|it| it.run != ended.run);

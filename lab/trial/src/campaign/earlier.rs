@@ -73,11 +73,7 @@ impl Earlier<'_> {
 
     /// When the last thing happened, since the campaign began.
     pub(crate) fn elapsed_s(&self) -> f64 {
-        let Self(results) = self;
-        let trials = results.trials.iter().map(|it| it.at_s + it.outcome.elapsed_s);
-        let streams = results.streams.iter().map(|it| it.at_s + it.duration_s);
-        let checks = results.checks.iter().map(|it| it.at_s);
-        trials.chain(streams).chain(checks).fold(0.0, f64::max)
+        self.0.elapsed_s()
     }
 }
 
