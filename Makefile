@@ -75,7 +75,7 @@ bench-sched: ## Measures the schedulers, beside DPDK's and the kernel's, into ta
 bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
 	cargo run --release -p acl-bench
 
-bench-links: ## Measures TCP, packets and round trips over veths beside Linux's own forwarding, in turn, into target/bench-links.json
+bench-links: ## Measures TCP, packets and round trips over veths beside Linux's own forwarding, in turn, into target/bench-links.json and .svg
 	cargo build --release --bins -p volleyd -p volley -p volley-lab
 	scripts/bench-links
 
