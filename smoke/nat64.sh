@@ -127,5 +127,7 @@ on "$a" ping -6 -q -c 1 -W 1 "$outer" >/dev/null || fail "who asks the outer add
 ! has_reason hairpin || fail "what turned back was dropped"
 echo who | on "$a" socat -u - "UDP6:[$outer]:9"
 until_true has_reason hairpin
+would 'of a known connection: [64:ff9b::a00:201]:6001 > [2001:db8:1::3]:6000' in p1 ip6 src 2001:db8:1::2 dst 64:ff9b::a00:201 / udp sport 6001 dport 6000
+would 'would begin a connection: 10.0.2.1:6001 > 10.0.2.1:9' in p1 ip6 src 2001:db8:1::2 dst 64:ff9b::a00:201 / udp sport 6001 dport 9
 ctl router nat del home >/dev/null
 ! pings6 || fail "it is translated still"
