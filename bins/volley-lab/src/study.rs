@@ -148,8 +148,8 @@ impl Carrying<'_> {
         };
         let is_there = |run: &&(usize, &Run)| !devices_of(run.1, &self.state.devices).is_empty();
         let mut wanting: Vec<(usize, &Run)> = runs.iter().filter(is_there).copied().collect();
-        let begun = |it: &(usize, &Run)| !self.state.is_over(&it.1.id);
-        let mut turn: Vec<(usize, &Run)> = wanting.iter().copied().filter(begun).collect();
+        let mut turn = wanting.clone();
+        turn.retain(|(_, run)| !self.state.is_over(&run.id));
         loop {
             for (at, run) in turn.iter().enumerate() {
                 let others = turn[at..].iter().map(|run| weight(self.study, run.1, &self.state));
