@@ -154,21 +154,23 @@ impl Carrying<'_> {
             for (at, run) in turn.iter().enumerate() {
                 let others = turn[at..].iter().map(|run| weight(self.study, run.1, &self.state));
                 let weights = others.collect::<Result<Vec<f64>, Error>>()?;
-                let left = self.until.map(|it| it.saturating_duration_since(Instant::now()));
-                let budget = left.map(|left| share(left, &weights));
+                let budget = self.left().map(|left| share(left, &weights));
                 eprintln!("volley-lab: {}", named(run));
                 if !self.one(run.1, budget)? {
                     wanting.retain(|other| other.0 != run.0);
                 }
             }
-            let left = self.until.map(|it| it.saturating_duration_since(Instant::now()));
-            let Some(left) = left.filter(|left| *left >= LEAST && !wanting.is_empty()) else {
-                return Ok(());
-            };
+            let enough = self.left().filter(|left| *left >= LEAST && !wanting.is_empty());
+            let Some(left) = enough else { return Ok(()) };
             turn.clone_from(&wanting);
             let s = left.as_secs();
             eprintln!("volley-lab: {s} s are left, for runs that would know more by them");
         }
+    }
+
+    /// What is left of its budget.
+    fn left(&self) -> Option<Duration> {
+        self.until.map(|until| until.saturating_duration_since(Instant::now()))
     }
 
     /// Carries a run out, with what it has more of the budget. Whether it would take more.

@@ -70,11 +70,6 @@ impl Earlier<'_> {
         let trials = self.0.trials.iter().map(|it| it.index + 1);
         trials.chain(self.0.streams.iter().map(|it| it.index + 1)).max().unwrap_or(0)
     }
-
-    /// When the last thing happened, since the campaign began.
-    pub(crate) fn elapsed_s(&self) -> f64 {
-        self.0.elapsed_s()
-    }
 }
 
 #[cfg(test)]
@@ -108,6 +103,6 @@ mod tests {
             (earlier.trials(&cut, "mlr").len(), earlier.trials(&cut, "latency").len()),
             (1, 0)
         );
-        assert_eq!((earlier.next_trial(), earlier.elapsed_s()), (7, 11.0));
+        assert_eq!((earlier.next_trial(), results.elapsed_s()), (7, 11.0));
     }
 }

@@ -112,7 +112,7 @@ impl Campaign<'_> {
         let cases: usize = groups.iter().map(|group| group.cases.len()).sum();
         let earlier = Earlier(self.earlier);
         let now = Instant::now();
-        let elapsed = Duration::try_from_secs_f64(earlier.elapsed_s()).unwrap_or_default();
+        let elapsed = Duration::try_from_secs_f64(self.earlier.elapsed_s()).unwrap_or_default();
         let mut running = Running {
             campaign: self,
             recorder,
