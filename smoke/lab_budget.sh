@@ -40,10 +40,18 @@ before=$(starts)
 lab --budget 2s
 [ "$(starts)" = "$before" ] || { echo "a budget that is spent is spent again"; exit 1; }
 "$bin/volley-lab" run "$work/smoke.toml" --devices linux-bridge --out "$work/out" --budget 10m >/dev/null 2>&1 &
+running=$!
 more() { [ "$(starts)" -gt $((before + 1)) ]; }
-until_true more
-kill -INT $!
-ends 130 wait $!
+more_or_over() { more || ! kill -0 $running; }
+until_true more_or_over
+if more; then
+    kill -INT $running
+    ends 130 wait $running
+else
+    # On a quiet host the generator's limit is the rate of each start: nothing would be known better by another.
+    wait $running
+    of '[.[] | .answer // empty | .low_pps] | length >= 3 and (unique | length) == 1'
+fi
 of '[.[] | .answer // empty | .subject.run] | . == (. | unique)'
 of '[.[] | .campaign // empty] | length == 1'
 
