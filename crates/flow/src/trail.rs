@@ -45,8 +45,13 @@ pub enum What {
     Does(Action),
     /// There is no action.
     Nothing,
-    /// As an ordinary bridge does it, with a packet to this station.
-    Normal(u128),
+    /// As an ordinary bridge does it, with a packet to this station, in the VLAN of this tag.
+    Normal {
+        /// The station's address.
+        to: u128,
+        /// The tag; its bit 12 is 0 where there is none.
+        tci: u16,
+    },
     /// More of what was done.
     Note(String),
     /// Why something was not done.

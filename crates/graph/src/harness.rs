@@ -15,6 +15,8 @@ pub struct Outcome {
     pub header: Vec<u8>,
     /// The packet from its start, headers that were looked at already included.
     pub whole: Vec<u8>,
+    /// Interface it came in by.
+    pub rx: u16,
     /// Interface it is to leave by.
     pub tx: u16,
     /// Adjacency that a lookup found for it.
@@ -24,7 +26,8 @@ pub struct Outcome {
 impl Outcome {
     fn of(exit: String, packet: &PacketView<'_>) -> Self {
         let (header, whole) = (packet.header().to_vec(), packet.whole().to_vec());
-        Self { exit, header, whole, tx: packet.tx(), adjacency: packet.adjacency() }
+        let (rx, tx) = (packet.rx(), packet.tx());
+        Self { exit, header, whole, rx, tx, adjacency: packet.adjacency() }
     }
 }
 
@@ -86,6 +89,7 @@ impl<N: Node> NodeHarness<N> {
             exit: "taken".to_owned(),
             header: Vec::new(),
             whole: Vec::new(),
+            rx: 0,
             tx: 0,
             adjacency: 0,
         };

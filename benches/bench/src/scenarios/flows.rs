@@ -53,7 +53,7 @@ fn bridge(
     let mut rig = Rig::new(packets, Mode::Bridged(BridgePort::new(BRIDGE)))?;
     for id in 0..2u16 {
         let mut row = rig.dataplane.interfaces().get(id).cloned().ok_or("two interfaces")?;
-        row.mode = Mode::Bridged(BridgePort { flow: Some(id + 1), ..BridgePort::new(BRIDGE) });
+        row.mode = Mode::Bridged(BridgePort::new(BRIDGE).with_flows(id + 1));
         rig.dataplane.set_interface(id, Some(row));
     }
     let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };

@@ -133,11 +133,24 @@ impl<R: Router> Maker<R> {
                 self.out(|made| &mut made.mirrors, mirror, &[command], outcome)?;
             }
         }
-        for (member, words) in &made.members {
+        let leaves = |member: &str, words: &String| {
             let (bridge, port) = member.split_once(' ').unwrap_or_default();
             let still = wanted.bridges.get(bridge).and_then(|it| it.members.get(port));
             let port_stays = made.ports.get(port).is_some_and(|spec| stays(port, spec));
-            if still.is_none_or(|it| it != words) || !port_stays {
+            still.is_none_or(|it| it != words) || !port_stays
+        };
+        // Behind a bridge of flows are its ports, and VLANs of them: those of a VLAN go first.
+        let in_front = |member: &str| {
+            let (bridge, port) = member.split_once(' ')?;
+            let front = made.bridges.get(bridge)?.strip_prefix("behind ")?.split(' ').next()?;
+            let of = made.ports.get(port).and_then(|spec| spec.strip_prefix("vlan parent "));
+            let of = of.and_then(|spec| spec.split(' ').next()).unwrap_or(port);
+            made.members.get_key_value(&format!("{front} {of}"))
+        };
+        for (member, words) in made.members.iter().rev() {
+            let is_of_one = in_front(member).is_some_and(|(front, words)| leaves(front, words));
+            if leaves(member, words) || is_of_one {
+                let (bridge, port) = member.split_once(' ').unwrap_or_default();
                 let command = format!("bridge leave {bridge} {port}");
                 self.out(|made| &mut made.members, member, &[command], outcome)?;
             }
@@ -245,10 +258,6 @@ impl<R: Router> Maker<R> {
                 let spanned = made.is_some_and(|words| words.contains("rstp on"));
                 if spanned && bridge.rstp.is_empty() {
                     commands.push(format!("bridge set {name} rstp off"));
-                }
-                let joined = |words: &str| words.split(' ').any(|word| word == "tree");
-                if made.is_some_and(|words| joined(words)) && !joined(&bridge.settings) {
-                    commands.push(format!("bridge set {name} tree none"));
                 }
             }
             let set = |it: &String| format!("bridge set {name} controllers {it}");

@@ -2,11 +2,12 @@
 //! router's.
 //!
 //! ```text
-//!  port a, tag 10 ──┐                          br0     t            untagged, and all VLANs that no port names
-//!  port b, tag 20 ──┼─ br0           becomes   br0.10  a, t.10
-//!  port t ──────────┘                          br0.20  b, t.20
+//!  port a, tag 10 ──┐                          br0     a, b, t      flows; untagged, and all VLANs that no port names
+//!  port b, tag 20 ──┼─ br0           becomes   br0.10  a, t.10      behind br0
+//!  port t ──────────┘                          br0.20  b, t.20      behind br0
 //! ```
-//! A VLAN that a port names is a bridge of its own, in which a trunk takes part by a sub-interface.
+//! A VLAN that a port names is a bridge of its own, behind the bridge of flows: a trunk takes part
+//! by a sub-interface. What flows leave to `NORMAL` comes there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,6 +62,11 @@ impl Vlans {
         }
         let has = vlan != 0 && self.tagged.as_ref().is_none_or(|tagged| tagged.contains(&vlan));
         has.then(|| (port.to_owned(), Some(vlan)))
+    }
+
+    /// Whether some VLAN's frames have no tag.
+    pub(super) fn has_untagged(&self) -> bool {
+        self.untagged.is_some()
     }
 
     /// Whether it says that a VLAN's frames have tags.

@@ -332,6 +332,12 @@ impl Wanted {
                 continue;
             }
             let mut members = BTreeMap::new();
+            if vlan == 0 {
+                let words = |it: &Tags| it.words(&made);
+                members.extend(tags.iter().map(|(port, it)| (port.clone(), words(it))));
+                self.bridges.insert(bridge, WantedBridge { members, ..made.clone() });
+                continue;
+            }
             for part in parts {
                 let member = vlans::part_name(&part);
                 let (parent, tag) = part;
@@ -346,32 +352,15 @@ impl Wanted {
                         WantedPort { of, add, on: vec![parent.clone()], ..WantedPort::default() };
                     self.ports.insert(member.clone(), port);
                 }
-                let of_port = tags.get(&parent);
-                let mut words = Vec::new();
-                if let Some(it) = of_port.filter(|_| vlan == 0) {
-                    words.push(format!("number {}", it.number));
-                }
-                if let Some(it) = of_port.filter(|it| tag.is_none() && !it.spanning.is_empty()) {
-                    words.push(it.spanning.clone());
-                }
-                if let Some(it) = of_port.filter(|_| !made.snooping.is_empty()) {
-                    let router = if it.floods { "always" } else { "learned" };
-                    words.push(format!("multicast_router {router}"));
-                }
-                members.insert(member, words.join(" "));
+                let words = tags.get(&parent).map(|it| it.words_on_groups(&made));
+                members.insert(member, words.unwrap_or_default());
             }
-            // Ports with a tag are part of the bridge's own tree.
-            let tree = if made.rstp.is_empty() { String::new() } else { format!(" tree {name}") };
-            let bridge_of_vlan = match vlan {
-                0 => WantedBridge { members, ..made.clone() },
-                _ => WantedBridge {
-                    of: made.of.clone(),
-                    settings: format!("{}{tree}", made.snooping).trim_start().to_owned(),
-                    snooping: made.snooping.clone(),
-                    exports: made.exports.clone(),
-                    members,
-                    ..WantedBridge::default()
-                },
+            let bridge_of_vlan = WantedBridge {
+                of: made.of.clone(),
+                settings: format!("behind {name}{}", made.snooping),
+                snooping: made.snooping.clone(),
+                members,
+                ..WantedBridge::default()
             };
             self.bridges.insert(bridge, bridge_of_vlan);
         }
@@ -502,6 +491,29 @@ struct Tags {
     number: u16,
     floods: bool,
     spanning: String,
+}
+
+impl Tags {
+    /// What is said of it as a port of the bridge itself, all of which has flows.
+    fn words(&self, bridge: &WantedBridge) -> String {
+        let mut words = vec![format!("number {}", self.number)];
+        // Flows have its frames, and what they leave to NORMAL is not bridged without a tag.
+        if !self.vlans.has_untagged() {
+            let no = ["learn", "forward", "flood_unknown", "flood_groups"];
+            words.extend(no.map(|flag| format!("{flag} false")));
+        }
+        words.extend((!self.spanning.is_empty()).then(|| self.spanning.clone()));
+        words.extend(Some(self.words_on_groups(bridge)).filter(|it| !it.is_empty()));
+        words.join(" ")
+    }
+
+    fn words_on_groups(&self, bridge: &WantedBridge) -> String {
+        match (bridge.snooping.is_empty(), self.floods) {
+            (true, _) => String::new(),
+            (false, true) => "multicast_router always".to_owned(),
+            (false, false) => "multicast_router learned".to_owned(),
+        }
+    }
 }
 
 /// What is said of a controller.

@@ -71,8 +71,9 @@ impl Machine for Translation<'_> {
             }
             port::TABLE | port::NONE => {}
             port::NORMAL => {
-                let to = self.key.get(Field::EthDst);
-                self.note(|| What::Normal(to));
+                let key = &self.key;
+                let (to, tci) = (key.get(Field::EthDst), key.get(Field::VlanTci) as u16);
+                self.note(|| What::Normal { to, tci });
                 self.put(Step::Normal);
             }
             port::FLOOD | port::ALL => {

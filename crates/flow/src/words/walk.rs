@@ -15,7 +15,7 @@ use crate::trail::{Event, Looked, What};
 use openflow::Action;
 
 /// What an ordinary bridge would do with a packet to a station.
-pub type Normal<'a> = &'a dyn Fn(u128) -> String;
+pub type Normal<'a> = &'a dyn Fn(u128, u16) -> String;
 
 /// The lines.
 pub fn walk(bridge: &str, events: &[Event], names: &Names, normal: Normal<'_>) -> Vec<String> {
@@ -74,7 +74,7 @@ impl Telling<'_> {
             }
             What::Does(action) => action.to_string(),
             What::Nothing => "drop".to_owned(),
-            What::Normal(to) => format!(" {}", (self.normal)(*to)),
+            What::Normal { to, tci } => format!(" {}", (self.normal)(*to, *tci)),
             What::Note(note) => format!(" -> {note}"),
             What::Warning(why) => format!(" >> {why}"),
             What::Fault(why) => format!(" >>>> {why} <<<<"),
@@ -129,7 +129,7 @@ mod tests {
 
     fn lines(world: &Snapshot, asked: &str, names: &Names) -> Vec<String> {
         let key = read_flow(asked, names).unwrap();
-        walk("br0", &trace(world, &key).events, names, &|to| format!("-> to {to:x}"))
+        walk("br0", &trace(world, &key).events, names, &|to, _| format!("-> to {to:x}"))
     }
 
     fn to(port: u16) -> Action {
@@ -286,7 +286,7 @@ mod tests {
         world.tracks = true;
         let key = read_flow("in_port=1,udp", &Names::new()).unwrap();
         let first = trace(&world, &key);
-        let told = walk("br0", &first.events, &Names::new(), &|_| String::new());
+        let told = walk("br0", &first.events, &Names::new(), &|_, _| String::new());
         assert_eq!(
             told[2..],
             [
@@ -304,7 +304,7 @@ mod tests {
                 .starts_with("recirc_id=0x1,ct_state=new|trk,ct_zone=9,eth,udp,")
         );
         let then = trace_again(&world, &key, &frozen);
-        let told = walk("br0", &then.events, &Names::new(), &|_| String::new());
+        let told = walk("br0", &then.events, &Names::new(), &|_, _| String::new());
         assert_eq!(
             told[2..],
             ["    thaw", "        Resuming from table 6", " 6. priority 1", "    output:2"]

@@ -3,7 +3,7 @@
 //! ```text
 //!  flow_input, flow_upcall ─▶ flow_act ┬▶ interface_output
 //!       ▲                              ├▶ ethernet_input, interface_input   the router's own
-//!       │                              ├▶ l2_learn, l2_forward              as an ordinary bridge
+//!       │                              ├▶ l2_learn, l2_forward, flow_normal as an ordinary bridge
 //!       └──────────────────────────────┘ again: copies of packets that have steps left
 //! ```
 //! The packet itself goes where the last step leads, copies where those before it do. Until it
@@ -12,13 +12,15 @@
 //! packets of one port are asked for before the first of them is looked at.
 
 use crate::flow::asking::{Asking, IN_FRONT, TOGETHER, ask_for_steps};
+use crate::flow::flow_normal::has_vlans_for_normal;
+use crate::flow::held::Held;
 use crate::flow::rewriting::rewrite;
 use crate::flow::tracking::{Now, Untracked, track, track_known};
 use crate::interface::{run_of, told};
 use crate::l2::l2_forward::hand_in;
 use crate::tables::{
-    BridgeId, FlowBridge, FlowBridges, FlowClock, FlowRow, FlowState, FlowTold, Interfaces, Punt,
-    Setup, SlowPath, WorkerCounters, bridge_port,
+    BridgeId, BridgePort, FlowBridge, FlowBridges, FlowClock, FlowPort, FlowRow, FlowState,
+    FlowTold, Interfaces, Punt, Setup, SlowPath, WorkerCounters, bridge_port,
 };
 use conntrack::{Asked, translate_usual4};
 use export::Place;
@@ -64,6 +66,8 @@ graph::exits! {
         Normal => node "l2-learn",
         /// The same, where nothing is to be learned.
         NormalUnlearned => node "l2-forward",
+        /// The same, where it hangs on the frame's VLAN.
+        NormalOfVlan => node "flow-normal",
         /// There are steps left: of a copy, or because there was no room for more in this call.
         Again => node "flow-act",
         /// Behind connection tracking the flows do nothing with it, or no flow is for it.
@@ -137,13 +141,13 @@ impl Node for FlowAct {
             let slots = start..end;
             start = end;
             let port = bridge_port(interfaces, rx);
-            let bridge = port.and_then(|port| Some((port, bridges.get(port.bridge)?)));
-            let Some((port, bridge)) = bridge else {
+            let of = port.and_then(|port| Some((port, bridges.of(&port)?)));
+            let Some((port, (FlowPort { bridge: id, number }, bridge))) = of else {
                 exits.run(slots, Exit::Outdated);
                 continue;
             };
-            let (id, learns, number) = (port.bridge, port.learn, port.flow.unwrap_or(0));
-            let at = At { interfaces, bridge, id, learns, number, now };
+            let normal = exit_of_normal(interfaces, rx, &port);
+            let at = At { interfaces, bridge, id, normal, number, now };
             let cache = state.cache(id);
             ask_for_steps(frame, slots.clone(), cache);
             let rewritten = rewrite(frame, slots.clone(), bridge, cache);
@@ -170,7 +174,8 @@ struct At<'a> {
     interfaces: &'a Interfaces,
     bridge: &'a FlowBridge,
     id: BridgeId,
-    learns: bool,
+    /// Where `NORMAL` leads.
+    normal: Exit,
     /// The port's number.
     number: u16,
     now: Now,
@@ -191,9 +196,16 @@ impl At<'_> {
                 Exit::OwnFeatures
             }
             Way::Port(_) => Exit::Own,
-            Way::Normal if self.learns => Exit::Normal,
-            Way::Normal => Exit::NormalUnlearned,
+            Way::Normal => self.normal,
         }
+    }
+}
+
+fn exit_of_normal(interfaces: &Interfaces, rx: u16, port: &BridgePort) -> Exit {
+    match has_vlans_for_normal(interfaces, rx, port) {
+        true => Exit::NormalOfVlan,
+        false if port.learn => Exit::Normal,
+        false => Exit::NormalUnlearned,
     }
 }
 
@@ -201,33 +213,6 @@ impl At<'_> {
 fn last_queue(steps: &[Step]) -> Option<u32> {
     let queue = |step: &Step| if let Step::Queue(queue) = step { Some(*queue) } else { None };
     steps.iter().rev().find_map(queue).flatten()
-}
-
-/// Verdicts that a vector's packets had last, held so that the cache may change meanwhile: most
-/// have one of two, before tracking and behind it, and a counter that all workers share is not
-/// touched for each.
-#[derive(Default)]
-struct Held {
-    verdicts: [Option<Arc<Verdict>>; 2],
-    next: usize,
-}
-
-impl Held {
-    /// What a packet comes to, if that is still known.
-    #[inline]
-    fn verdict(&mut self, cache: &Cache, found: Found) -> Option<&Verdict> {
-        let verdict = cache.verdict(found)?;
-        let is_it = |held: &Option<Arc<Verdict>>| {
-            held.as_ref().is_some_and(|held| Arc::ptr_eq(held, verdict))
-        };
-        let at = self.verdicts.iter().position(is_it).unwrap_or_else(|| {
-            let at = self.next;
-            self.next = (at + 1) % self.verdicts.len();
-            self.verdicts[at] = Some(Arc::clone(verdict));
-            at
-        });
-        self.verdicts[at].as_deref()
-    }
 }
 
 /// What packets came to.

@@ -12,8 +12,8 @@
 
 use crate::interface::run_of;
 use crate::tables::{
-    FlowAsked, FlowBridge, FlowBridges, FlowClock, FlowState, FlowTelling, Interfaces, Setup,
-    bridge_port,
+    FlowAsked, FlowBridge, FlowBridges, FlowClock, FlowPort, FlowState, FlowTelling, Interfaces,
+    Setup, bridge_port,
 };
 use flow::{Cache, Does, Found, Key, Plain, extract};
 use graph::{Context, Exits, Handed, Node, Published, Role, tsc_hz};
@@ -93,9 +93,8 @@ impl Node for FlowInput {
             let slots = start..end;
             start = end;
             let port = bridge_port(interfaces, rx);
-            let bridge =
-                port.and_then(|port| Some((port.flow?, port.bridge, bridges.get(port.bridge)?)));
-            let Some((in_port, id, bridge)) = bridge else {
+            let of = port.and_then(|port| bridges.of(&port));
+            let Some((FlowPort { bridge: id, number: in_port }, bridge)) = of else {
                 exits.run(slots, Exit::NoBridge);
                 continue;
             };

@@ -5,7 +5,7 @@
 //!                            └▶ drop
 //! ```
 
-use crate::tables::{FlowBridges, FlowClock, FlowState, Interfaces, Setup, bridge_port};
+use crate::tables::{FlowBridges, FlowClock, FlowPort, FlowState, Interfaces, Setup, bridge_port};
 use flow::{Key, extract, translate};
 use graph::{Context, Exits, Handed, Node, Published};
 use packet::Frame;
@@ -64,9 +64,8 @@ impl Node for FlowUpcall {
         frame.each(|mut packet| {
             let slot = packet.index();
             let port = bridge_port(interfaces, packet.rx());
-            let bridge =
-                port.and_then(|port| Some((port.flow?, port.bridge, bridges.get(port.bridge)?)));
-            let Some((in_port, id, bridge)) = bridge else {
+            let of = port.and_then(|port| bridges.of(&port));
+            let Some((FlowPort { bridge: id, number: in_port }, bridge)) = of else {
                 exits.set(slot, Exit::NoBridge);
                 return;
             };

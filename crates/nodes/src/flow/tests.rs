@@ -28,7 +28,7 @@ fn world(flows: Vec<(u16, Match, Program)>) -> World {
         it.snapshot.table_mut(0).flows.insert(Arc::new(flow));
     }
     for id in 0..3 {
-        let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(BRIDGE) };
+        let port = BridgePort::new(BRIDGE).with_flows(id + 1);
         world.change_interface(id, |row| row.mode = Mode::Bridged(port));
     }
     let bridges = world.flow_bridges.with(BRIDGE, Some(it));

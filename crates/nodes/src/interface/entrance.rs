@@ -163,9 +163,10 @@ mod tests {
     #[test]
     fn a_port_of_a_spanning_tree_is_looked_at_first_whatever_its_bridge_does() {
         let mut all = rows();
-        for (id, flow) in [(6, None), (7, Some(1))] {
+        for (id, flow) in [(6, false), (7, true)] {
             if let Some(Some(Interface { mode: Mode::Bridged(port), .. })) = all.get_mut(id) {
-                (port.spanning, port.flow) = (Spanning::Forwarding, flow);
+                port.spanning = Spanning::Forwarding;
+                *port = if flow { port.with_flows(1) } else { *port };
             }
         }
         let interfaces = Interfaces::new(all);

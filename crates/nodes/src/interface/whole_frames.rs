@@ -56,7 +56,7 @@ mod tests {
         assert!(needs(&|row| row.set::<ExportOutput>(Some(ExportTo(Vec::new())))));
         let port = BridgePort::new(BridgeId(1));
         assert!(!needs(&|row| row.mode = Mode::Bridged(port)));
-        let flows = BridgePort { flow: Some(1), ..port };
+        let flows = port.with_flows(1);
         assert!(needs(&|row| row.mode = Mode::Bridged(flows)));
     }
 }

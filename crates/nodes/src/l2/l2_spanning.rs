@@ -119,7 +119,8 @@ mod tests {
         let mut world = World::new();
         world.change_interface(6, |row| {
             if let Mode::Bridged(port) = &mut row.mode {
-                (port.spanning, port.flow) = (spanning, flow);
+                port.spanning = spanning;
+                *port = flow.map_or(*port, |number| port.with_flows(number));
             }
         });
         world

@@ -6,10 +6,11 @@
 //!                        ├▶ interface_input  that has features
 //!                        └▶ drop
 //! ```
-//! Frames without a tag stay the port's, unless a sub-interface wants them.
+//! Frames without a tag stay the port's, unless a sub-interface wants them; so do those that no
+//! sub-interface wants, where the port is in a bridge of flows.
 
 use crate::interface::{Entrance, ReceivedRun, entrances};
-use crate::tables::{Interfaces, Link, Setup, TAG_BYTES, VlanMap, WorkerCounters};
+use crate::tables::{Interface, Interfaces, Link, Setup, TAG_BYTES, VlanMap, WorkerCounters};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
@@ -75,6 +76,8 @@ impl Node for VlanInput {
             }
             let (found, priority_bytes) = match owner(packet.header(), port, map) {
                 Ok(found) => found,
+                // Its flows have all that no sub-interface takes.
+                Err(Exit::UnknownVlan) if is_in_flows(interfaces, port) => (port, 0),
                 Err(exit) => return exit,
             };
             if found != own.0 || own.1 == Exit::UnknownVlan {
@@ -152,19 +155,52 @@ fn turn(head: &mut [u8; TYPED], rotate: fn(u128, u32) -> u128) {
 /// and no VLAN.
 #[inline(always)]
 fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize), Exit> {
-    let Some(head) = frame.first_chunk::<14>() else { return Err(Exit::Runt) };
+    let first = first_tag(frame).ok_or(Exit::Runt)?;
     let Some(map) = map else { return Ok((port, 0)) };
+    match first {
+        FirstTag::None => Ok((map.untagged().unwrap_or(port), 0)),
+        FirstTag::Priority => Ok((map.untagged().unwrap_or(port), TAG_BYTES)),
+        FirstTag::Vlan { protocol, tag, behind } => {
+            let found = map.tagged(protocol, tag, behind).ok_or(Exit::UnknownVlan);
+            found.map(|id| (id, 0))
+        }
+    }
+}
+
+fn is_in_flows(interfaces: &Interfaces, port: u16) -> bool {
+    interfaces.get(port).is_some_and(Interface::is_in_flows)
+}
+
+/// What a frame's first tag says.
+pub enum FirstTag<'a> {
+    /// There is none.
+    None,
+    /// IEEE 802.1Q section 9.6: VLAN 0 tells a priority, and the frame is as one without a tag.
+    Priority,
+    /// A VLAN.
+    Vlan {
+        /// The tag's ethertype.
+        protocol: u16,
+        /// The tag.
+        tag: Tag<'a>,
+        /// What is behind the tag.
+        behind: &'a [u8],
+    },
+}
+
+/// The first tag of a frame; none of one that ends within its header.
+#[inline(always)]
+pub fn first_tag(frame: &[u8]) -> Option<FirstTag<'_>> {
+    let head = frame.first_chunk::<14>()?;
     let protocol = u16::from_be_bytes([head[12], head[13]]);
     if !is_tag(protocol) {
-        return Ok((map.untagged().unwrap_or(port), 0));
+        return Some(FirstTag::None);
     }
-    let Some(tag) = Tag::new(&frame[14..]) else { return Err(Exit::Runt) };
-    // IEEE 802.1Q section 9.6: VLAN 0 tells a priority, and the frame is as one without a tag.
-    if tag.tci().vid() == 0 {
-        return Ok((map.untagged().unwrap_or(port), TAG_BYTES));
-    }
-    let found = map.tagged(protocol, tag, &frame[14 + Tag::LEN..]).ok_or(Exit::UnknownVlan);
-    found.map(|id| (id, 0))
+    let tag = Tag::new(&frame[14..])?;
+    Some(match tag.tci().vid() {
+        0 => FirstTag::Priority,
+        _ => FirstTag::Vlan { protocol, tag, behind: &frame[14 + Tag::LEN..] },
+    })
 }
 
 /// An interface with its exit and the octets of its tags. What stays the port's has had its turns
@@ -183,7 +219,7 @@ fn of(interfaces: &Interfaces, id: u16, port: u16) -> (u16, Exit, usize) {
 
 /// Moves the addresses over the tags; the outer tag is left right in front of the frame.
 #[inline(always)]
-pub(super) fn take_off(packet: &mut PacketView<'_>, bytes: usize) {
+pub(crate) fn take_off(packet: &mut PacketView<'_>, bytes: usize) {
     let header = packet.header_mut();
     let Some(&[.., a, b, c, d]) = header.first_chunk::<TAGGED>().filter(|_| bytes != 0) else {
         return;

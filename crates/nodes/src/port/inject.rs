@@ -7,6 +7,7 @@
 //!                           ├▶ ip4_local, ip6_local        came in pieces
 //!                           ├▶ ip4_lookup, ip6_lookup, ip6_link    of our own
 //!                           ├▶ lisp_encap         the endpoint's locators are known now
+//!                           ├▶ flow_normal        flows leave it to NORMAL
 //!                           └▶ drop
 //! ```
 
@@ -70,6 +71,8 @@ graph::exits! {
         OwnOnLink => node "ip6-link" cause ip6_link::OURS,
         /// A packet whose endpoint is known now.
         Mapped => node "lisp-encap",
+        /// A controller's frame, which flows leave to `NORMAL`.
+        Normal => node "flow-normal",
         /// It waited for a neighbour that did not answer, or that others waited for too.
         Unresolved => drop "The neighbour is down, or its address is wrong: `volley show \
             neighbors`; more may wait with `hold_packets` in [arp].",
@@ -113,6 +116,10 @@ impl Node for Inject {
                     frame.push(packet, interface);
                     frame.view(slot).set_tx(interface);
                     Exit::Output
+                }
+                Injected::Normal { rx, packet } => {
+                    frame.push(packet, rx);
+                    Exit::Normal
                 }
                 Injected::Resolved { adjacency, rx, packet } => {
                     let is_ip6 = ip::version(packet.bytes()) == 6;
@@ -225,6 +232,7 @@ mod tests {
             (Injected::Whole { rx: 0, packet: packet(0x45) }, "local4"),
             (Injected::Whole { rx: 0, packet: packet(0x60) }, "local6"),
             (Injected::Own { rx: 0, packet: packet(0x45) }, "own4"),
+            (Injected::Normal { rx: 0, packet: packet(0) }, "normal"),
             (Injected::Discard { rx: 0, packet: packet(0) }, "unresolved"),
         ];
         for (injected, exit) in expected {

@@ -6,6 +6,10 @@
 //! ```
 //! Two ports that share a bit of `groups` do not reach each other: split horizon. Isolation is the
 //! group of all isolated ports.
+//!
+//! Of a port in a bridge of flows the flows are asked first; what they leave to `NORMAL` goes on in
+//! the bridge that is `bridge` here. That is the same one, or one behind it, which has the frames
+//! of a VLAN.
 
 use crate::tables::{Interface, Interfaces, Mode};
 
@@ -60,6 +64,15 @@ pub enum Spanning {
     Forwarding,
 }
 
+/// A port of a bridge of flows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowPort {
+    /// That bridge.
+    pub bridge: BridgeId,
+    /// The port's number there.
+    pub number: u16,
+}
+
 /// What an interface may do in its bridge. The bridge's own flags are already in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BridgePort {
@@ -83,8 +96,10 @@ pub struct BridgePort {
     pub spanning: Spanning,
     /// Frames a second and worker that may be flooded from it; 0: any number.
     pub storm_pps: u32,
-    /// Its number in a bridge of flows.
-    pub flow: Option<u16>,
+    /// What it is in a bridge of flows, which are asked before its frames are bridged.
+    pub flow: Option<FlowPort>,
+    /// Its frames come from a bridge of flows that its port is in, by `NORMAL`.
+    pub is_behind: bool,
 }
 
 impl BridgePort {
@@ -102,7 +117,14 @@ impl BridgePort {
             spanning: Spanning::None,
             storm_pps: 0,
             flow: None,
+            is_behind: false,
         }
+    }
+
+    /// The same, asked about by flows of the same bridge as the port of a number.
+    #[must_use]
+    pub fn with_flows(self, number: u16) -> Self {
+        Self { flow: Some(FlowPort { bridge: self.bridge, number }), ..self }
     }
 
     /// True if what comes in here may leave by `other`.

@@ -7,7 +7,7 @@
 //! Tables are shared and never changed: a change is another value, that shares what stayed.
 
 use crate::interface::Exporter;
-use crate::tables::BridgeId;
+use crate::tables::{BridgeId, BridgePort, FlowPort};
 use conntrack::{Table, Timeouts};
 use flow::{Cache, Remembered, Snapshot};
 use packet::prefetch_read;
@@ -56,6 +56,13 @@ impl FlowBridges {
     #[inline]
     pub fn get(&self, bridge: BridgeId) -> Option<&Arc<FlowBridge>> {
         self.0.get(usize::from(bridge.0))?.as_ref()
+    }
+
+    /// The one that an interface is a port of, and as what.
+    #[inline]
+    pub fn of(&self, port: &BridgePort) -> Option<(FlowPort, &Arc<FlowBridge>)> {
+        let flow = port.flow?;
+        Some((flow, self.get(flow.bridge)?))
     }
 
     /// The same with another one, or without it.

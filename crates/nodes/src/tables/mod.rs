@@ -41,7 +41,7 @@ mod vrfs;
 pub use bindings::{Bindings, Bound};
 pub use bond::{BondHash, BondMember, BondWays};
 use bridge::Members;
-pub use bridge::{BridgeId, BridgePort, Heeds, Spanning, bridge_port};
+pub use bridge::{BridgeId, BridgePort, FlowPort, Heeds, Spanning, bridge_port};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,

@@ -16,7 +16,7 @@
 //! Bytes: 16 KiB for each type of outer tags of a port's sub-interfaces, 8 KiB for each VLAN with
 //! exact inner ones.
 
-use crate::tables::{Interface, Interfaces, Link};
+use crate::tables::{Interface, Interfaces, Link, Mode};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::ethernet::ethertype;
@@ -185,29 +185,48 @@ impl VlanMap {
 
 /// The sub-interfaces of each interface, by its number.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Vlans(Vec<Option<Arc<VlanMap>>>);
+pub(super) struct Vlans {
+    /// Those that frames belong to when they come in.
+    at_once: Maps,
+    /// Those that they belong to when flows say `NORMAL`.
+    behind_flows: Maps,
+}
+
+type Maps = Vec<Option<Arc<VlanMap>>>;
 
 impl Vlans {
     pub(super) fn of(rows: &[Option<Interface>]) -> Self {
-        let mut vlans: Vec<Option<VlanMap>> = Vec::new();
-        for (id, row) in (0..).zip(rows) {
-            if let Some(Interface { link: Link::Vlan(vlan), .. }) = row {
-                let parent = usize::from(vlan.parent);
-                if vlans.len() <= parent {
-                    vlans.resize_with(parent + 1, || None);
-                }
-                vlans[parent].get_or_insert_default().insert(vlan.tags, vlan.protocol, id);
-            }
-        }
-        Self(vlans.into_iter().map(|map| map.map(Arc::new)).collect())
+        Self { at_once: maps(rows, false), behind_flows: maps(rows, true) }
     }
 }
 
+fn maps(rows: &[Option<Interface>], behind_flows: bool) -> Maps {
+    let mut vlans: Vec<Option<VlanMap>> = Vec::new();
+    for (id, row) in (0..).zip(rows) {
+        let Some(Interface { link: Link::Vlan(vlan), mode, .. }) = row else { continue };
+        let is_behind = matches!(mode, Mode::Bridged(port) if port.is_behind);
+        if is_behind == behind_flows {
+            let parent = usize::from(vlan.parent);
+            if vlans.len() <= parent {
+                vlans.resize_with(parent + 1, || None);
+            }
+            vlans[parent].get_or_insert_default().insert(vlan.tags, vlan.protocol, id);
+        }
+    }
+    vlans.into_iter().map(|map| map.map(Arc::new)).collect()
+}
+
 impl Interfaces {
-    /// The sub-interfaces of an interface, if it has any.
+    /// The sub-interfaces that frames of an interface belong to when they come in, if it has any.
     #[inline]
     pub fn vlans(&self, id: u16) -> Option<&VlanMap> {
-        self.vlans.0.get(usize::from(id))?.as_deref()
+        self.vlans.at_once.get(usize::from(id))?.as_deref()
+    }
+
+    /// Those that they belong to when the flows of its bridge say `NORMAL`.
+    #[inline]
+    pub fn vlans_behind_flows(&self, id: u16) -> Option<&VlanMap> {
+        self.vlans.behind_flows.get(usize::from(id))?.as_deref()
     }
 }
 

@@ -5,7 +5,9 @@ use crate::rig::*;
 use conntrack::{Table, Timeouts};
 use dataplane::Settings;
 use flow::{Flow, Meter, PortEntry, Snapshot};
-use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Tracking};
+use nodes::tables::{
+    BridgeId, BridgePort, FlowBridge, FlowPort, FlowRow, Injected, Mode, Tracking,
+};
 use openflow::action::{self, Ct, Output, Program, PushVlan, Resubmit, SetField};
 use openflow::message::{Band, MeterMod};
 use openflow::{Action, Field, Match, Nat, port};
@@ -18,11 +20,13 @@ pub(crate) const OUT_OF_REACH: [&str; 1] = ["flow-act/busy"];
 /// Interfaces 0 and 1 are ports 1 and 2 of it; port 3 is one that tables know and workers do not.
 const FLOWS: BridgeId = BridgeId(9);
 const METER: u32 = 1;
+/// The bridge of a VLAN, behind it.
+const VLAN: BridgeId = BridgeId(8);
 
 /// A bridge that does this with every frame.
 fn bridge(rig: &mut Rig, program: Program) {
     for id in 0..2 {
-        let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(FLOWS) };
+        let port = BridgePort::new(FLOWS).with_flows(id + 1);
         rig.change_interface(id, |row| row.mode = Mode::Bridged(port));
     }
     let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
@@ -84,12 +88,39 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             track(rig, 64, &[(1, 2), (3, 2)], vec![ct(None, vec![nat.into()]), to(2)]);
         }),
         ("flow-act/outdated", |rig| play(rig, 1, vec![to(3)])),
+        ("flow-normal/not-in-vlan", |rig| of_vlan(rig, 6, &tagged(7))),
+        ("flow-normal/runt", |rig| of_vlan(rig, 6, &tagged(7)[..17])),
+        ("flow-normal/interface-down", |rig| {
+            rig.change_interface(BRIDGED_VLAN, |row| row.up = false);
+            of_vlan(rig, TRUNK, &tagged(400));
+        }),
+        ("flow-normal/outdated", |rig| {
+            rig.inject(&frame(), |packet| Injected::Normal { rx: 1, packet });
+        }),
         ("flow-act/no-room", |rig| {
             let tag = SetField::whole(Field::VlanVid, 0x1005).into();
             bridge(rig, vec![PushVlan { tpid: 0x8100 }.into(), tag, to(2)]);
             rig.receive_as(0, Incoming { bytes: frame(), segments: 1, headroom: 0 });
         }),
     ]
+}
+
+/// A frame that a bridge leaves to NORMAL, from a port whose frames without a tag are of a VLAN;
+/// the trunk has VLAN 400 beside it.
+fn of_vlan(rig: &mut Rig, id: u16, frame: &[u8]) {
+    bridge(rig, vec![to(port::NORMAL)]);
+    let behind = BridgePort { is_behind: true, ..BridgePort::new(VLAN) };
+    let flow = Some(FlowPort { bridge: FLOWS, number: 1 });
+    rig.change_interface(BRIDGED_VLAN, |row| row.mode = Mode::Bridged(behind));
+    rig.change_interface(id, |row| row.mode = Mode::Bridged(BridgePort { flow, ..behind }));
+    rig.receive(id, frame.to_vec());
+}
+
+fn tagged(vid: u16) -> Vec<u8> {
+    let mut frame = frame();
+    let [high, low] = vid.to_be_bytes();
+    frame.splice(12..12, [0x81, 0, high, low]);
+    frame
 }
 
 /// Packets of connections, in a bridge that knows so many.

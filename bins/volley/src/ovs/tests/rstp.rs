@@ -28,10 +28,10 @@ fn a_bridge_is_part_of_a_spanning_tree_where_it_says_so_and_what_it_is_there_is_
     assert!(told.iter().any(|it| it.starts_with("bridge add br0 ") && it.ends_with(words)));
     assert!(has(&told, "join br0 veth1 number 1 spanning true"), "{told:?}");
     assert!(has(&told, "join br0 veth2 number 2 spanning true path_cost 200"), "{told:?}");
-    // Its VLAN is another bridge: trunks go the way of their ports, ports with the tag are part of
-    // the same tree.
-    assert!(has(&told, "bridge add br0.10 tree br0"), "{told:?}");
-    assert!(has(&told, "join br0.10 veth3 spanning true"), "{told:?}");
+    // Its VLAN is another bridge, behind it: all ports are part of the tree of the one in front.
+    assert!(has(&told, "bridge add br0.10 behind br0"), "{told:?}");
+    assert!(has(&told, "join br0 veth3 number 3 spanning true"), "{told:?}");
+    assert!(has(&told, "bridge join br0.10 veth3 "), "{told:?}");
     assert!(outcome.others.is_empty(), "{:?}", outcome.others);
 
     let port = view::SpanningPort {
@@ -67,7 +67,6 @@ fn a_bridge_is_part_of_a_spanning_tree_where_it_says_so_and_what_it_is_there_is_
     router.0.borrow_mut().running.trees.clear();
     let (told, outcome) = set(&mut all, false, &[]);
     assert!(has(&told, "bridge set br0 rstp off"), "{told:?}");
-    assert!(has(&told, "bridge set br0.10 tree none"), "{told:?}");
     assert!(outcome.others.is_empty(), "{:?}", outcome.others);
     let (_, outcome) = set(&mut all, true, &[("rstp-priority", "1")]);
     let why = "br0: rstp-priority is 1, no multiple of 4096";

@@ -1,12 +1,14 @@
 //! `[bridge.NAME]`: ports that are one Ethernet network.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use wire::MacAddr;
 
+use super::bridge_behind;
 use super::bridge_controller::{self, Controller, Datapath};
 use super::bridge_evpn::Evpn;
 use super::bridge_rstp::{self, Rstp};
@@ -17,6 +19,7 @@ use super::port::{Port, Ports, check_exists};
 use super::port_export;
 use super::port_kind::PortKind;
 use super::port_name::PortName;
+use super::xconnect::PortPair;
 use super::{Command, Config, Object};
 use crate::config::declare::{Declared, as_field, flat, object};
 use crate::config::field::{duration_text, word_field};
@@ -159,6 +162,9 @@ object! {
         pub rstp: Option<Box<Rstp>> as "on" = None,
         /// The bridge whose spanning tree its ports are part of: the one whose VLAN it is
         pub tree: Option<BridgeName> as "lan" = None,
+        /// The bridge of flows whose ports its ports are, or VLANs of these: what flows there leave
+        /// to NORMAL goes on here
+        pub behind: Option<BridgeName> as "lan" = None,
         /// Groups that somebody listens to and does not tell, with `snooping`
         pub groups: Vec<FixedGroup> as "239.1.1.1 lan1" = Vec::new(),
         /// What all its ports may do
@@ -261,6 +267,27 @@ impl BoundAddress {
     }
 }
 
+/// Who has a port already.
+enum User<'a> {
+    Pair(&'a PortPair),
+    Bridge(&'a BridgeName),
+}
+
+impl User<'_> {
+    fn shares(&self, bridge: &BridgeName, config: &Config) -> bool {
+        matches!(self, Self::Bridge(other) if bridge_behind::may_share(config, bridge, other))
+    }
+}
+
+impl fmt::Display for User<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pair(pair) => write!(f, "the xconnect {pair}"),
+            Self::Bridge(name) => write!(f, "the bridge {name}"),
+        }
+    }
+}
+
 impl Row for Bridge {
     const KIND: &'static str = "bridge";
 }
@@ -283,9 +310,9 @@ impl Object for Bridges {
     ];
 
     fn check(&self, config: &Config, _: &Host, report: &mut Report) {
-        let mut used: HashMap<&PortName, String> = HashMap::new();
+        let mut used: HashMap<&PortName, User<'_>> = HashMap::new();
         for (pair, _) in config.xconnects.iter() {
-            used.extend(pair.ports().map(|port| (port, format!("the xconnect {pair}"))));
+            used.extend(pair.ports().map(|port| (port, User::Pair(pair))));
         }
         for (name, bridge) in self.iter() {
             let second = Duration::from_secs(1);
@@ -312,12 +339,17 @@ impl Object for Bridges {
             bridge_controller::check(name, bridge, report);
             bridge_snooping::check(name, bridge, report);
             bridge_rstp::check(name, bridge, self, report);
+            bridge_behind::check(name, bridge, config, report);
             for (index, member) in bridge.ports.iter().enumerate() {
                 let (field, port) = (format!("bridge.{name}.ports[{index}]"), &member.port);
                 check_exists(&field, port, &config.ports, report);
-                if let Some(other) = used.insert(port, format!("the bridge {name}")) {
+                if let Some(other) = used.get(port).filter(|it| !it.shares(name, config)) {
                     let problem = Problem::new(&field, format!("{port} is in {other} already"));
                     report.push(problem.expected("each port in one bridge or xconnect"));
+                }
+                // Of two that share it, the one behind flows is the one that others may not be.
+                if bridge.behind.is_some() || !used.contains_key(port) {
+                    used.insert(port, User::Bridge(name));
                 }
                 if config.ports.get(port).is_some_and(|port| port.kind.is_point_to_point()) {
                     let message = format!("{port} carries IP packets, not Ethernet frames");

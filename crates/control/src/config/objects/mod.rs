@@ -6,6 +6,7 @@
 
 mod address;
 mod bonds;
+mod bridge_behind;
 pub mod bridge_controller;
 pub mod bridge_evpn;
 pub mod bridge_rstp;

@@ -14,6 +14,13 @@ pub enum Injected {
         /// The frame.
         packet: PacketBuf,
     },
+    /// A frame that flows leave to `NORMAL`, as if it had come in by this interface.
+    Normal {
+        /// The interface.
+        rx: u16,
+        /// The frame.
+        packet: PacketBuf,
+    },
     /// A packet that waited for its adjacency, complete now.
     Resolved {
         /// The adjacency.
@@ -76,6 +83,7 @@ impl Injected {
     pub fn into_packet(self) -> Option<PacketBuf> {
         match self {
             Self::Frame { packet, .. }
+            | Self::Normal { packet, .. }
             | Self::Resolved { packet, .. }
             | Self::Unreachable { packet, .. }
             | Self::Whole { packet, .. }

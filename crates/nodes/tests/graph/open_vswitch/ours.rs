@@ -36,7 +36,7 @@ impl Ours {
     pub(crate) fn new() -> Self {
         let mut rig = Rig::new();
         for id in 0..PORTS {
-            let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(BRIDGE) };
+            let port = BridgePort::new(BRIDGE).with_flows(id + 1);
             rig.change_interface(id, |row| row.mode = Mode::Bridged(port));
         }
         Self { rig, generation: 0, tracking: None }

@@ -10,6 +10,7 @@ mod bindings;
 mod evpn;
 mod flapping;
 mod flows;
+mod places;
 mod show;
 mod snooping;
 mod spanning;
@@ -33,6 +34,7 @@ use nodes::tables::{
     BindingHeard, BpduHeard, BridgeId, BridgePort, FlowTold, GroupsSaid, Heeds, Interface, Link,
     Mode, Spanning, StationMoved,
 };
+use places::Places;
 use snooping::Snoopings;
 use spanning::Spannings;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -50,8 +52,7 @@ const ISOLATED: u64 = 1;
 #[derive(Default)]
 pub(crate) struct Bridges {
     bridges: BTreeMap<BridgeName, OpenBridge>,
-    /// What each port may do in the bridge that it is in.
-    members: HashMap<PortName, BridgePort>,
+    places: Places,
     names: HashMap<BridgeId, BridgeName>,
     /// Stations that do not move.
     fixed: BTreeMap<StationKey, Station>,
@@ -97,6 +98,7 @@ impl OpenBridge {
             spanning: Spanning::None,
             storm_pps: member.storm_pps,
             flow: None,
+            is_behind: self.config.behind.is_some(),
         }
     }
 }
@@ -104,12 +106,17 @@ impl OpenBridge {
 impl Bridges {
     /// What a port may do in the bridge that it is in, if it is in one.
     fn port(&self, name: &PortName) -> Option<BridgePort> {
-        self.members.get(name).copied()
+        self.places.port(name)
     }
 
     /// The bridge of a number.
     fn name_of(&self, id: u16) -> Option<&BridgeName> {
         self.names.get(&BridgeId(id))
+    }
+
+    /// Its name, in a sentence.
+    pub(crate) fn word_of(&self, id: BridgeId) -> String {
+        self.name_of(id.0).map_or_else(String::new, ToString::to_string)
     }
 
     /// Whether a routing daemon tells a bridge who is beyond its tunnel: nothing is learned there.
@@ -133,8 +140,7 @@ impl Bridges {
     ) -> Result<(), String> {
         let had = self.bridges.remove(name);
         if let Some(had) = &had {
-            // Another bridge may have taken a port over by now.
-            self.members.retain(|_, port| port.bridge != had.id);
+            self.places.clear(had.id);
             self.names.remove(&had.id);
             let stays = |port: &PortName| config.is_some_and(|new| new.member(port).is_some());
             for left in had.config.ports.iter().filter(|member| !stays(&member.port)) {
@@ -156,8 +162,8 @@ impl Bridges {
         table.set_domain_limit(id.0, Some(config.mac_limit));
         table.set_domain_max_age(id.0, Some(config.ageing.as_secs() as u32));
         let bridge = OpenBridge { id, config: config.clone() };
-        let members = config.ports.iter().map(|it| (it.port.clone(), bridge.port(it)));
-        self.members.extend(members);
+        let ports = config.ports.iter().map(|it| (it.port.clone(), bridge.port(it)));
+        self.places.set(config, ports);
         self.names.insert(id, name.clone());
         self.bridges.insert(name.clone(), bridge);
         Ok(())
@@ -213,8 +219,8 @@ impl Part for Bridges {
             let tells = !config.export.is_empty() || !config.samples.is_empty();
             for member in config.ports.iter().filter(|_| tells) {
                 if let Some(port) = core.ports.get_mut(&member.port) {
-                    port.bridge_exports.clone_from(&config.export);
-                    port.bridge_samples.clone_from(&config.samples);
+                    port.bridge_exports.extend_from_slice(&config.export);
+                    port.bridge_samples.extend_from_slice(&config.samples);
                 }
             }
         }
@@ -232,11 +238,10 @@ impl Part for Bridges {
         }
         if let Some(mut bridged) = self.port(name) {
             bridged.learn &= !(port.config.kind.has_remotes() && self.is_told(bridged.bridge));
+            bridged.flow = self.places.flows(name).and_then(|id| self.flows.port(id, name));
             self.spanning.hold(name, port, &mut bridged);
-            bridged.flow = self.flows.number(bridged.bridge, name);
             row.mode = Mode::Bridged(bridged);
-            let bridge = self.name_of(bridged.bridge.0);
-            row.bridge_name = bridge.map_or_else(String::new, ToString::to_string);
+            row.bridge_name = self.word_of(bridged.bridge);
         }
     }
 

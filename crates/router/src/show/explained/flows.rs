@@ -11,8 +11,9 @@ impl Look<'_> {
     /// The bridge, whose tables are asked next.
     pub(super) fn bridge_of_flows(&self) -> Told {
         let row = self.row(self.step.rx)?;
-        let number = bridge_port(self.router.core.dataplane.interfaces(), self.step.rx)?.flow?;
-        let said = format!("{}, where {} is port {}", row.bridge_name, row.name, PortWord(number));
+        let port = bridge_port(self.router.core.dataplane.interfaces(), self.step.rx)?.flow?;
+        let bridge = self.router.parts.bridges.word_of(port.bridge);
+        let said = format!("{bridge}, where {} is port {}", row.name, PortWord(port.number));
         Some(vec![("bridge of flows", said)])
     }
 
@@ -30,10 +31,10 @@ impl Look<'_> {
         let dataplane = &self.router.core.dataplane;
         let port = bridge_port(dataplane.interfaces(), self.step.rx)?;
         let all = dataplane.flow_bridges.lock().unwrap_or_else(PoisonError::into_inner);
-        let bridge = Arc::clone(all.get(port.bridge)?);
+        let (port, bridge) = all.of(&port).map(|(port, bridge)| (port, Arc::clone(bridge)))?;
         drop(all);
         let mut key = Key::default();
-        extract(&whole(self.step), port.flow?, &mut key);
+        extract(&whole(self.step), port.number, &mut key);
         let (verdict, trail) = flow::explain(&bridge.snapshot, &key);
         let mut told: Vec<_> = trail.iter().map(|it| ("flow", looked(it))).collect();
         let steps: Vec<String> = verdict.steps.iter().map(|it| self.step(&bridge, it)).collect();

@@ -1,5 +1,6 @@
 //! A bridge of flows, where all who speak about it meet: one at a time.
 
+use super::normal::Domains;
 use super::outbox::Outbox;
 use super::seats::{Came, Seated, room};
 use super::stream::Stream;
@@ -280,6 +281,11 @@ impl Hub {
         if *self.rows != rows {
             (self.rows, self.rows_differ) = (Arc::new(rows), true);
         }
+    }
+
+    /// `NORMAL` leads elsewhere.
+    pub(super) fn set_domains(&mut self, domains: Domains) {
+        self.around.domains = domains;
     }
 
     /// Others are told of what its flows sample.

@@ -11,6 +11,7 @@
 mod controller;
 mod hub;
 mod megaflows;
+mod normal;
 mod outbox;
 mod seats;
 mod server;
@@ -30,7 +31,8 @@ use control::engine::ApplyError;
 use controller::OpenController;
 use graph::tsc_hz;
 use hub::{Hub, Policy};
-use nodes::tables::{BridgeId, FlowRow, FlowTold, Spanning, bridge_port};
+use nodes::tables::{BridgeId, FlowPort, FlowRow, FlowTold, Spanning, bridge_port};
+use normal::Domains;
 use openflow::port::LOCAL;
 use server::Server;
 use std::collections::btree_map::Entry;
@@ -52,6 +54,7 @@ pub(super) struct Flows {
 }
 
 struct Open {
+    id: BridgeId,
     hub: Arc<Mutex<Hub>>,
     /// Its ports, those that had a number first.
     numbers: BTreeMap<PortName, u16>,
@@ -116,9 +119,10 @@ fn locked(hub: &Mutex<Hub>) -> MutexGuard<'_, Hub> {
 }
 
 impl Flows {
-    /// The number of a port, if it is in a bridge of flows.
-    pub(super) fn number(&self, bridge: BridgeId, port: &PortName) -> Option<u16> {
-        self.open.get(&bridge)?.numbers.get(port).copied()
+    /// What a port is in a bridge of flows, if it is in it.
+    pub(super) fn port(&self, bridge: BridgeId, name: &PortName) -> Option<FlowPort> {
+        let number = self.open.get(&bridge)?.numbers.get(name).copied()?;
+        Some(FlowPort { bridge, number })
     }
 
     /// Makes, changes or removes a bridge.
@@ -144,7 +148,7 @@ impl Flows {
         }
         let (policy, is_new) = (policy(config), !self.open.contains_key(&id));
         if let Entry::Vacant(place) = self.open.entry(id) {
-            let hub = Hub::new(id, name.as_str(), policy, Surroundings::new(core, id));
+            let hub = Hub::new(id, name.as_str(), policy, Surroundings::new(core));
             let hub = Arc::new(Mutex::new(hub));
             let server = match core.clock.given_tsc() {
                 Some(_) => None,
@@ -155,6 +159,7 @@ impl Flows {
             };
             let (numbers, controllers) = (BTreeMap::new(), Vec::new());
             place.insert(Open {
+                id,
                 hub,
                 numbers,
                 path,
@@ -262,6 +267,9 @@ impl Open {
             hub.set_port(number, Some(seen));
         }
         gone.into_iter().for_each(|number| hub.set_port(number, None));
+        let interfaces = core.dataplane.interfaces();
+        let is_port = |id: u16| rows.values().any(|row| row.interface == id);
+        hub.set_domains(Domains::of(interfaces, self.id, is_port));
         hub.set_rows(rows);
         let collectors = self.samples.iter().filter_map(|name| core.flow_collectors.get(name));
         hub.set_collectors(collectors.cloned().collect());

@@ -1,9 +1,9 @@
 //! What a bridge of flows stands in: counters of its ports, ways out for controllers' packets.
 
+use super::normal::Domains;
 use crate::core::Core;
 use crate::flow_connections::FlowConnections;
 use crate::world::Clock;
-use fib::mac::MacKey;
 use flow::{
     Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, push_vlan_into,
     translate_again, write_field,
@@ -11,11 +11,11 @@ use flow::{
 use graph::{Publisher, tsc_hz};
 use nodes::flow::{Now, track};
 use nodes::tables::{
-    BridgeId, FlowBridges, FlowClock, FlowRow, Injected, Injector, Stations, WorkerCounters,
+    FlowBridges, FlowClock, FlowRow, Injected, Injector, Stations, WorkerCounters,
 };
 use openflow::PortNumber;
 use openflow::message::PortStats;
-use packet::Pool;
+use packet::{PacketBuf, Pool};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -24,14 +24,15 @@ use switch::World;
 
 /// See the module.
 pub(super) struct Surroundings {
-    id: BridgeId,
     pub(super) clock: FlowClock,
     pub(super) publisher: Arc<Mutex<Publisher<FlowBridges>>>,
     pub(super) rows: Arc<BTreeMap<u16, FlowRow>>,
     counters: Vec<Arc<WorkerCounters>>,
     injector: Injector,
     pool: Arc<dyn Pool>,
-    stations: Stations,
+    pub(super) stations: Stations,
+    /// Where `NORMAL` leads frames that come from no port.
+    pub(super) domains: Domains,
     pub(super) connections: Arc<FlowConnections>,
     /// What connections count time by.
     seconds: Clock,
@@ -39,9 +40,8 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    pub(super) fn new(core: &Core, id: BridgeId) -> Self {
+    pub(super) fn new(core: &Core) -> Self {
         Self {
-            id,
             clock: core.dataplane.flow_clock.clone(),
             publisher: Arc::clone(&core.dataplane.flow_bridges),
             rows: Arc::default(),
@@ -49,6 +49,7 @@ impl Surroundings {
             injector: core.dataplane.injector.clone(),
             pool: Arc::clone(&core.pool),
             stations: core.dataplane.stations.clone(),
+            domains: Domains::default(),
             connections: Arc::clone(&core.flow_connections),
             seconds: core.clock.clone(),
             told: Vec::new(),
@@ -62,24 +63,16 @@ impl Surroundings {
 
     fn send_by(&self, frame: &[u8], number: PortNumber) {
         let Some(row) = self.rows.get(&number).filter(|row| !row.is_own) else { return };
+        self.inject(frame, |packet| Injected::Frame { interface: row.interface, packet });
+    }
+
+    /// Gives a copy of a frame to the graph.
+    pub(super) fn inject(&self, frame: &[u8], way: impl FnOnce(PacketBuf) -> Injected) {
         if let Some(packet) = self.pool.cache().copy_of(frame)
-            && let Err(refused) =
-                self.injector.send(Injected::Frame { interface: row.interface, packet })
+            && let Err(refused) = self.injector.send(way(packet))
             && let Some(packet) = refused.into_packet()
         {
             self.pool.cache().release_one(packet);
-        }
-    }
-
-    /// As an ordinary bridge: where the station is, else everywhere.
-    fn send_normally(&self, frame: &[u8], in_port: PortNumber) {
-        let station = frame.first_chunk::<6>().map(|mac| MacKey::new(self.id.0, *mac));
-        let known = station.and_then(|key| self.stations.table.lookup(key, self.stations.now()));
-        for (&number, row) in self.rows.iter() {
-            let is_meant = known.is_none_or(|station| station.port == u32::from(row.interface));
-            if number != in_port && is_meant {
-                self.send_by(frame, number);
-            }
         }
     }
 }

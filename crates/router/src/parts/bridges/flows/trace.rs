@@ -8,7 +8,8 @@ use control::view::{FlowTrace, FlowTraceFilter, FlowTracePart};
 use fib::mac::MacKey;
 use flow::words::{self, Names, Normals};
 use flow::{Frozen, Key, Snapshot, Step, Traced, Tracked, What, extract};
-use nodes::tables::BridgeId;
+use nodes::flow::part_for_normal;
+use nodes::tables::{BridgeId, bridge_port};
 use openflow::{Field, PortNumber};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,10 +19,10 @@ const MOST_PARTS: usize = 64;
 
 impl Bridges {
     /// The bridge of flows of a name, in Open vSwitch's words if there is none.
-    fn open(&self, name: &str) -> Result<(BridgeId, &Open), EngineError> {
+    fn open(&self, name: &str) -> Result<&Open, EngineError> {
         let unknown = || EngineError::Wrong(format!("{name}: unknown bridge"));
         let id = BridgeId(self.bridge_id(name).map_err(|_| unknown())?);
-        Ok((id, self.flows.open.get(&id).ok_or_else(unknown)?))
+        self.flows.open.get(&id).ok_or_else(unknown)
     }
 
     pub(crate) fn show_flow_trace(
@@ -29,7 +30,7 @@ impl Bridges {
         core: &Core,
         filter: &FlowTraceFilter,
     ) -> Result<FlowTrace, EngineError> {
-        let (id, open) = self.open(&filter.bridge)?;
+        let open = self.open(&filter.bridge)?;
         let all: Names =
             open.numbers.iter().map(|(name, number)| (*number, name.to_string())).collect();
         let wrong = EngineError::Wrong;
@@ -44,8 +45,7 @@ impl Bridges {
         let states = states.map(words::read_ct_state).collect::<Result<_, _>>().map_err(wrong)?;
         let names = if filter.names { all } else { Names::new() };
         let snapshot = locked(&open.hub).bridge.snapshot();
-        let it =
-            Tracing { core, id, bridge: &filter.bridge, open, names, snapshot: &snapshot, states };
+        let it = Tracing { core, bridge: &filter.bridge, open, names, snapshot: &snapshot, states };
         Ok(FlowTrace { parts: it.parts(key) })
     }
 }
@@ -68,7 +68,6 @@ fn octets(digits: &str) -> Result<Vec<u8>, &'static str> {
 /// What is traced, and what connection tracking is to say of it.
 struct Tracing<'a> {
     core: &'a Core,
-    id: BridgeId,
     bridge: &'a str,
     open: &'a Open,
     names: Names,
@@ -135,7 +134,7 @@ impl Tracing<'_> {
         }
         let in_port = key.get(Field::InPort) as PortNumber;
         let normals = events.iter().filter_map(|event| match event.what {
-            What::Normal(to) => Some(self.normal(to, in_port).1),
+            What::Normal { to, tci } => Some(self.normal(to, tci, in_port).1),
             _ => None,
         });
         let normals: Normals = normals.collect();
@@ -153,7 +152,9 @@ impl Tracing<'_> {
         FlowTracePart {
             again,
             flow: words::flow(key, None, &self.names),
-            walk: words::walk(self.bridge, &events, &self.names, &|to| self.normal(to, in_port).0),
+            walk: words::walk(self.bridge, &events, &self.names, &|to, tci| {
+                self.normal(to, tci, in_port).0
+            }),
             final_flow: (!is_same).then(|| words::flow(&last, queue, &self.names)),
             megaflow: words::fields(key, &seen(key, &verdict.mask), chosen, &self.names),
             actions: words::actions(&steps, key, &self.names, Some(normals)),
@@ -161,34 +162,65 @@ impl Tracing<'_> {
         }
     }
 
-    /// What an ordinary bridge would do with a packet to a station, and by which ports it would
-    /// leave.
-    fn normal(&self, to: u128, in_port: PortNumber) -> (String, Vec<PortNumber>) {
+    /// What an ordinary bridge would do with a packet to a station that has this tag, and by which
+    /// ports it would leave.
+    fn normal(&self, to: u128, tci: u16, in_port: PortNumber) -> (String, Vec<PortNumber>) {
         let [_, _, mac @ ..] = (to as u64).to_be_bytes();
-        let stations = &self.core.dataplane.stations;
         let numbers = &self.open.numbers;
-        let all = || numbers.values().copied().filter(|number| *number != in_port).collect();
-        if !numbers.values().any(|number| *number == in_port) {
+        let interfaces = self.core.dataplane.interfaces();
+        let port = numbers.iter().find(|(_, number)| **number == in_port);
+        let rx = port.and_then(|(name, _)| Some((name, self.core.ports.id_of(name)?)));
+        let found = rx.and_then(|(name, rx)| Some((name, rx, bridge_port(interfaces, rx)?)));
+        let Some((name, rx, port)) = found else {
             let why = format!(">>>> received packet on unknown port {in_port} <<<<");
             return (why, Vec::new());
-        }
+        };
+        let Ok(part) = part_for_normal(interfaces, rx, &port, &head(mac, tci)) else {
+            let vid = tci & 0xfff;
+            let why = format!(
+                ">>>> dropping VLAN {vid} packet received on port {name} not configured for \
+                 trunking VLAN {vid} <<<<"
+            );
+            return (why, Vec::new());
+        };
+        let bridge = bridge_port(interfaces, part.interface).map_or(port.bridge, |it| it.bridge);
+        let all = || {
+            let members = interfaces.members(bridge).iter();
+            let members = members.filter_map(|id| self.number_of(*id));
+            members.filter(|number| *number != in_port).collect()
+        };
         if mac[0] & 1 != 0 {
             return ("-> multicast traffic, flooding".to_owned(), all());
         }
-        let known = stations.table.lookup(MacKey::new(self.id.0, mac), stations.now());
+        let stations = &self.core.dataplane.stations;
+        let known = stations.table.lookup(MacKey::new(bridge.0, mac), stations.now());
         let Some(station) = known else {
             return ("-> no learned MAC for destination, flooding".to_owned(), all());
         };
-        let port = self.core.port_of(station.port as u16);
-        match port.and_then(|(name, _)| numbers.get(name)) {
-            Some(number) if *number == in_port => {
+        match self.number_of(station.port as u16) {
+            Some(number) if number == in_port => {
                 (">> learned port is input port, dropping".to_owned(), Vec::new())
             }
-            number => {
-                ("-> forwarding to learned port".to_owned(), number.into_iter().copied().collect())
-            }
+            number => ("-> forwarding to learned port".to_owned(), number.into_iter().collect()),
         }
     }
+
+    /// The number of a port, or of what an interface is a VLAN of.
+    fn number_of(&self, interface: u16) -> Option<PortNumber> {
+        let (name, port) = self.core.port_of(interface)?;
+        self.open.numbers.get(port.parent().unwrap_or(name)).copied()
+    }
+}
+
+/// The beginning of a frame to a station, with this tag if it is one.
+fn head(to: [u8; 6], tci: u16) -> Vec<u8> {
+    let mut frame = [&to[..], &[0; 6]].concat();
+    if tci & 0x1000 != 0 {
+        frame.extend([0x81, 0]);
+        frame.extend((tci & 0xefff).to_be_bytes());
+    }
+    frame.extend([8, 0]);
+    frame
 }
 
 /// The bits that decided, less those of what such a packet does not have.

@@ -68,7 +68,10 @@ impl Spannings {
         }
         for tree in self.trees.values_mut() {
             let of_it = self.joined.values().filter(|it| it.0 == tree.name);
-            tree.joined = of_it.flat_map(|it| it.1.iter().cloned()).collect();
+            let joined = of_it.flat_map(|it| &it.1);
+            // One behind flows has ports of these, which are part of it already.
+            let is_own = |it: &&Member| tree.members.iter().any(|own| own.port == it.port);
+            tree.joined = joined.filter(|it| !is_own(it)).cloned().collect();
         }
     }
 
@@ -101,7 +104,8 @@ impl Spannings {
 
     /// Has the row of a port say what its tree has it do, or that of the port that it is a VLAN of.
     pub(super) fn hold(&self, name: &PortName, port: &OpenPort, row: &mut BridgePort) {
-        let own = self.trees.get(&row.bridge);
+        let of_flows = || row.flow.and_then(|flow| self.trees.get(&flow.bridge));
+        let own = self.trees.get(&row.bridge).or_else(of_flows);
         let of_other = || {
             let (of, _) = self.joined.get(&row.bridge)?;
             self.trees.values().find(|tree| tree.name == *of)

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Ports with tags in a bridge of flows: flows have their frames first, and what these leave to NORMAL stays in its VLAN. As Neutron's br-int does it.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ovsdb.bash"
+of() { ovs-ofctl "$1" "unix:$work/br0.mgmt" "${@:2}"; }
+apart() { ! pings "$1" "$2" >/dev/null; }
+
+# Two hosts of VLAN 10, one of VLAN 20: the two alone reach each other.
+vs add-br br0 -- add-port br0 v1 tag=10 -- set Interface v1 ofport_request=1 -- add-port br0 v2 tag=10 -- set Interface v2 ofport_request=2 \
+    -- add-port br0 v3 tag=20 -- set Interface v3 ofport_request=3
+until_true pings "$a" 10.0.9.2
+apart "$a" 10.0.9.3
+
+# Flows have what ports with tags receive, and count it.
+of add-flow 'cookie=7,priority=9,in_port=1,icmp,actions=NORMAL'
+on "$a" ping -c 3 -i 0.1 -W 2 10.0.9.2 >/dev/null
+counts() { of dump-flows 'cookie=7/-1' | has "n_packets=$1,"; }
+until_true counts 3
+of add-flow 'priority=10,in_port=1,icmp,actions=drop'
+apart "$a" 10.0.9.2
+ovs-ofctl --strict del-flows "unix:$work/br0.mgmt" 'priority=10,in_port=1,icmp'
+until_true pings "$a" 10.0.9.2
+# Neutron's port security: who sends from another's address is not let through, in its VLAN neither.
+of add-flow 'priority=8,in_port=2,arp,arp_spa=10.0.9.2,actions=NORMAL'
+of add-flow 'priority=7,in_port=2,arp,actions=drop'
+on "$b" ip neighbor flush dev eth0
+pings "$b" 10.0.9.1 >/dev/null
+of del-flows 'in_port=2' && of del-flows 'cookie=7/-1'
+
+# Flows lead from one VLAN into the other by a port, whatever its tag.
+of add-flow 'priority=5,in_port=1,arp,arp_tpa=10.0.9.3,actions=output:3'
+of add-flow 'priority=5,in_port=1,ip,nw_dst=10.0.9.3,actions=output:3'
+of add-flow 'priority=5,in_port=3,actions=output:1'
+until_true pings "$a" 10.0.9.3
+of del-flows && of add-flow 'priority=0,actions=NORMAL'
+on "$a" ip neighbor flush dev eth0
+apart "$a" 10.0.9.3
+
+# A trunk has both, with tags; a tag that flows take off is none, and one that a port may not have is dropped.
+send() { on "$1" python3 -c "import socket, sys
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(('eth0', 0))
+link.send(bytes.fromhex(sys.argv[1]).ljust(64, b'\\0'))" "$2"; }
+# hears HOST FILTER SAY...: what is said is heard there, by what tcpdump tells of it.
+hears() {
+    rm -f "$work/dump"
+    on "$1" timeout "${patience:-10}" tcpdump -n -e -i eth0 -c 1 "$2" >"$work/seen" 2>"$work/dump" &
+    local listens=$!
+    until_true has listening "$work/dump"
+    "${@:3}"
+    wait $listens
+}
+silent() { ! patience=2 hears "$@" || { cat "$work/seen"; exit 1; }; }
+vs clear port v3 tag -- set port v3 trunks=10,20
+broadcast=ffffffffffff020000000001
+is '(.[] | select(.name == "br0.10").ports | map(.port) | sort | join(" "))' 'br0.10 v1 v2 v3.10' bridge
+hears "$c" 'vlan 10' send "$a" ${broadcast}88b5
+hears "$a" 'ether proto 0x88b5' send "$c" ${broadcast}8100000a88b5
+of add-flow 'priority=3,in_port=3,dl_vlan=10,dl_type=0x88b5,actions=mod_vlan_vid:20,NORMAL'
+silent "$a" 'ether proto 0x88b5' send "$c" ${broadcast}8100000a88b5
+of del-flows 'in_port=3'
+silent "$a" 'ether proto 0x88b5' send "$c" ${broadcast}88b5
+silent "$c" 'vlan' send "$a" ${broadcast}8100001488b5
+ctl router show errors | has 'flow-normal *not-in-vlan'
+
+# What a controller sends is in the VLAN of the port that it says it comes from, or of its tag.
+hears "$b" 'ether proto 0x88b5' of packet-out 1 NORMAL "${broadcast}88b5$(printf '00%.0s' {1..46})"
+hears "$c" 'vlan 10' of packet-out 1 NORMAL "${broadcast}88b5$(printf '00%.0s' {1..46})"
+hears "$b" 'ether proto 0x88b5' of packet-out NONE NORMAL "${broadcast}8100000a88b5$(printf '00%.0s' {1..46})"
+silent "$b" 'ether proto 0x88b5' of packet-out NONE NORMAL "${broadcast}8100001488b5$(printf '00%.0s' {1..46})"
+
+# The tools tell of VLANs.
+pings "$a" 10.0.9.2 >/dev/null
+appctl() { ovs-appctl -t "$work/ovs-vswitchd.$ovs.ctl" "$@"; }
+appctl fdb/show br0 | has ' 1 *10 '
+mac=$(on "$b" cat /sys/class/net/eth0/address)
+trace() { appctl ofproto/trace br0 "$1"; }
+trace "in_port=1,dl_dst=$mac" | has 'forwarding to learned port'
+trace "in_port=1,dl_dst=$mac" | has 'Datapath actions: 2$'
+trace "in_port=3,dl_vlan=10,dl_dst=$mac" | has 'Datapath actions: 2$'
+trace "in_port=3,dl_vlan=20,dl_dst=$mac" | has 'no learned MAC for destination, flooding'
+trace "in_port=1,dl_vlan=20,dl_dst=$mac" | has 'dropping VLAN 20 packet received on port v1 not configured for trunking VLAN 20'
+
+# Tags that go and change; then nothing is left.
+vs set port v2 tag=20
+until_true apart "$a" 10.0.9.2
+vs clear port v1 tag -- clear port v2 tag
+until_true pings "$a" 10.0.9.2
+vs del-br br0
+is length 0 ports && is length 0 bridge
+echo "ok $name"
