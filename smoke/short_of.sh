@@ -38,7 +38,7 @@ grep -q 'mtu = 1400' "$work/disk/router.toml" || fail "what was saved is not the
 # No descriptors: what opens some is refused with the reason, what is there goes on, and who asks is answered again.
 limit() { prlimit --pid "$volleyd" --nofile="$1:"; }
 usual=$(prlimit --pid "$volleyd" --nofile --noheadings -o SOFT | tr -d ' ')
-limit $(($(find "/proc/$volleyd/fd" -type l | wc -l) + 2))
+limit $(($(find "/proc/$volleyd/fd" -type l | wc -l) + 1))
 ! ctl router port add t9 tap device t9 >"$work/said" 2>&1 || fail "a tap without a descriptor"
 has -i 'too many open files\|descriptor' <"$work/said" || fail "it does not say what it lacks"
 passes "there are no descriptors"

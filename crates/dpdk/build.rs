@@ -15,7 +15,7 @@ const SHARED: [&str; 5] = ["rte_ethdev", "rte_mbuf", "rte_mempool", "rte_ring", 
 const LATER: [&str; 2] = ["rte_log", "rte_argparse"];
 
 /// With the feature `static`: drivers, which nothing refers to but themselves.
-const STATIC_DRIVERS: [&str; 20] = [
+const STATIC_DRIVERS: [&str; 19] = [
     "rte_bus_pci",
     "rte_bus_vdev",
     "rte_mempool_ring",
@@ -31,7 +31,6 @@ const STATIC_DRIVERS: [&str; 20] = [
     "rte_net_null",
     "rte_net_pcap",
     "rte_net_ring",
-    "rte_net_tap",
     "rte_net_vhost",
     "rte_net_virtio",
     "rte_net_vmxnet3",

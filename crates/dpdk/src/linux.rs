@@ -151,7 +151,7 @@ fn promiscuous_member(index: i32) -> io::Result<OwnedFd> {
     if code == 0 { Ok(socket) } else { Err(io::Error::last_os_error()) }
 }
 
-fn index(socket: &OwnedFd, name: &str) -> io::Result<i32> {
+pub(crate) fn index(socket: &OwnedFd, name: &str) -> io::Result<i32> {
     let mut request = request(name);
     // SAFETY: reads the name only and writes the index.
     unsafe {

@@ -4,7 +4,7 @@
 
 mod rig;
 
-use dpdk::kinds::{AfPacket, AfXdp};
+use dpdk::kinds::{AfPacket, AfXdp, Tap};
 use dpdk::{Port, PortOptions, PortSpec, RxHandle, TxHandle};
 use packet::{Burst, PacketCache, RxQueue, TxQueue};
 use rig::network::{Host, own_namespace};
@@ -38,17 +38,40 @@ fn large_frames_are_cut_as_they_come_where_that_is_asked_for() {
     tcp_passes(1, false, |device| PortSpec::AfPacket(AfPacket { device: device.into() }));
 }
 
+#[test]
+fn tcp_passes_through_taps() {
+    for queues in [1, 2] {
+        tcp_passes(queues, true, tap);
+    }
+}
+
+#[test]
+fn linux_cuts_large_frames_before_they_come_to_a_tap_where_that_is_asked_for() {
+    tcp_passes(1, false, tap);
+}
+
+fn tap(device: &str) -> PortSpec {
+    PortSpec::Tap(Tap { name: device.into() })
+}
+
 fn tcp_passes(queues: u16, peer_offloads: bool, spec: impl Fn(&str) -> PortSpec) {
     let mut rig = rig();
     if !own_namespace() {
         return;
     }
     let (server, client) = (Host::new(), Host::new());
-    server.connect("r0", "e0", "10.9.1.1/24");
-    client.connect("r1", "e1", "10.9.1.2/24");
+    let is_tap = matches!(spec("r0"), PortSpec::Tap(_));
+    if !is_tap {
+        server.connect("r0", "e0", "10.9.1.1/24");
+        client.connect("r1", "e1", "10.9.1.2/24");
+    }
     let options =
         PortOptions { rx_queues: queues, tx_queues: queues, peer_offloads, ..rig.options() };
     let mut ports = ["r0", "r1"].map(|device| open(&rig, spec(device), options.clone()));
+    if is_tap {
+        server.adopt("r0", "10.9.1.1/24");
+        client.adopt("r1", "10.9.1.2/24");
+    }
     wait_until("both links are up", || ports.iter().all(|port| port.port.link().unwrap().up));
     let sent: Vec<u8> =
         (0..MESSAGE_BYTES as u32).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
@@ -84,8 +107,9 @@ fn tcp_passes(queues: u16, peer_offloads: bool, spec: impl Fn(&str) -> PortSpec)
         let named = stats.flatten().filter(|(it, _)| it == name);
         named.map(|(_, count)| count).sum::<u64>()
     };
-    if matches!(ports[0].port.spec(), PortSpec::AfPacket(_)) {
-        assert!(counted("rx_large_frames") > 0, "the host cuts nothing itself");
+    if matches!(ports[0].port.spec(), PortSpec::AfPacket(_) | PortSpec::Tap(_)) {
+        // Of a tap Linux cuts what nobody wants whole.
+        assert_eq!(counted("rx_large_frames") > 0, peer_offloads || !is_tap);
         assert_eq!(counted("tx_large_frames") > 0, peer_offloads);
         // Of four megabytes most came in large frames.
         let packets = counted("tx_good_packets");

@@ -1,11 +1,13 @@
-//! The kernel's links through packet sockets: in batches, and with frames of up to 64 KiB kept
-//! whole.
+//! The kernel's links, with frames of up to 64 KiB kept whole: devices that Linux has, through
+//! packet sockets, and taps, which are ours.
 //!
 //! ```text
 //!  port      the sockets of one device: opened, started, stopped; counts: what they did
 //!  socket    one of them and what it is told; ring: where the kernel puts what comes
 //!  receive   out of the ring, and from the socket what is longer than a slot
 //!  transmit  many packets a call
+//!  tap       a device whose other end are files of ours: a packet a call
+//!  taking    what becomes of a frame, whichever way it came
 //!  virtio    what Linux says of a frame's checksum and of how it is to be cut (virtio 1.3, 5.1.6)
 //!  large     a large frame cut into buffers
 //! ```
@@ -24,11 +26,14 @@ mod port;
 mod receive;
 mod ring;
 mod socket;
+mod taking;
+pub mod tap;
 mod transmit;
 pub mod virtio;
 
 pub use counts::Counters;
 pub use large::cut_into;
 pub use port::{PacketPort, Shape};
-pub use receive::{Receiver, Stamp};
+pub use receive::Receiver;
+pub use taking::Stamp;
 pub use transmit::Sender;

@@ -5,9 +5,10 @@
 //! ```
 
 use crate::counts::Counters;
-use crate::receive::{Receiver, Stamp};
+use crate::receive::Receiver;
 use crate::ring::SLOTS_A_BLOCK;
 use crate::socket::Socket;
+use crate::taking::Stamp;
 use crate::transmit::Sender;
 use packet::PacketCache;
 use std::io;
@@ -105,12 +106,12 @@ impl PacketPort {
     }
 
     /// What each receive queue did.
-    pub fn received(&self) -> impl Iterator<Item = Counters> + '_ {
+    pub fn received(&self) -> impl Iterator<Item = Counters> + Clone + '_ {
         self.sockets.iter().map(|socket| socket.received.told())
     }
 
     /// What each transmit queue did.
-    pub fn sent(&self) -> impl Iterator<Item = Counters> + '_ {
+    pub fn sent(&self) -> impl Iterator<Item = Counters> + Clone + '_ {
         self.sockets.iter().map(|socket| socket.sent.told())
     }
 

@@ -18,7 +18,7 @@ use wire::cut::Cut;
 /// Messages a call.
 const BATCH: usize = 64;
 /// Of an ordinary packet there is nothing to be known.
-const ORDINARY: Header = [0; HEADER_BYTES];
+pub(crate) const ORDINARY: Header = [0; HEADER_BYTES];
 
 /// One transmit queue.
 pub struct Sender {
@@ -75,7 +75,7 @@ impl Messages {
 
 /// What is to be known of a packet that is said to be large, and still is.
 #[cold]
-fn header_of(packet: &PacketBuf) -> Option<Header> {
+pub(crate) fn header_of(packet: &PacketBuf) -> Option<Header> {
     let large = packet.large()?;
     let cut = Cut::new(packet.bytes(), Some(large.transport.into()), large.size.into())?;
     (cut.is_plain() && cut.packets() > 1).then(|| told_of(&cut, packet.bytes(), large.size))

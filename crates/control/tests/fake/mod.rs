@@ -87,7 +87,7 @@ impl Engine for FakeRouter {
             return refuse("test".to_owned(), "refused as asked".to_owned());
         }
         for (name, port) in new.ports.iter() {
-            if let PortKind::AfPacket(AfPacket { device, .. }) | PortKind::Tap(Tap { device }) =
+            if let PortKind::AfPacket(AfPacket { device, .. }) | PortKind::Tap(Tap { device, .. }) =
                 &port.kind
                 && device.as_str().starts_with("missing")
             {

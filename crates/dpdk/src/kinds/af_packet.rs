@@ -1,6 +1,7 @@
 //! `af_packet`: a Linux device through packet sockets. Its driver is ours (crate `sockets`): DPDK's
 //! takes a packet at a time, and knows nothing of what Linux says of one.
 
+use super::kernel_stats::{self, sum};
 use crate::arguments::check_device;
 use crate::device::Shape;
 use crate::driver::{Driver, Failed, Queues, Sink, Source};
@@ -8,12 +9,13 @@ use crate::interface_request::{ioctl, request, socket};
 use crate::kind::{Kind, MtuOf};
 use crate::large_pool;
 use crate::link::Link;
+use crate::linux::index;
 use crate::privilege::Right;
 use crate::receive_times::ReceiveTimes;
 use crate::stats::PortStats;
 use crate::{DpdkPool, Error, PortClock, PortFacts, PortOptions};
 use packet::Pool;
-use sockets::{Counters, PacketPort, Stamp};
+use sockets::{PacketPort, Stamp};
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -90,21 +92,12 @@ impl PacketSockets {
     fn opened(&self) -> Result<&Opened, i32> {
         self.opened.as_ref().ok_or(-libc::ENODEV)
     }
-
-    fn index(&self, socket: &OwnedFd) -> io::Result<u32> {
-        let mut asked = request(&self.device);
-        // SAFETY: reads the name and writes the index.
-        unsafe {
-            ioctl(socket, libc::SIOCGIFINDEX, &mut asked)?;
-            Ok(asked.ifr_ifru.ifru_ifindex as u32)
-        }
-    }
 }
 
 impl Driver for PacketSockets {
     fn open(&mut self, options: &PortOptions) -> Result<PortFacts, i32> {
         let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(number)?;
-        let if_index = self.index(&socket).map_err(number)?;
+        let if_index = index(&socket, &self.device).map_err(number)? as u32;
         let Shape { queues, mtu, descriptors: slots } = self.shape;
         let queues = queues.min(MOST_QUEUES);
         let port = PacketPort::open(if_index, sockets::Shape { queues, mtu, slots });
@@ -163,46 +156,12 @@ impl Driver for PacketSockets {
 
     fn stats(&self) -> Result<PortStats, i32> {
         let port = &self.opened()?.port;
-        let (received, sent) = (sum(port.received()), sum(port.sent()));
-        Ok(PortStats {
-            rx_packets: received.packets,
-            rx_bytes: received.bytes,
-            rx_missed: port.missed() + received.lost,
-            rx_errors: received.wrong,
-            rx_no_buffers: received.no_buffers,
-            tx_packets: sent.packets,
-            tx_bytes: sent.bytes,
-            tx_errors: sent.wrong,
-        })
+        Ok(kernel_stats::all(sum(port.received()), sum(port.sent()), port.missed()))
     }
 
-    /// The names that DPDK has for what all its drivers count, and ours.
     fn extended_stats(&self) -> Result<Vec<(String, u64)>, i32> {
         let (port, all) = (&self.opened()?.port, self.stats()?);
-        let named = [
-            ("rx_good_packets", all.rx_packets),
-            ("tx_good_packets", all.tx_packets),
-            ("rx_good_bytes", all.rx_bytes),
-            ("tx_good_bytes", all.tx_bytes),
-            ("rx_missed_errors", all.rx_missed),
-            ("rx_errors", all.rx_errors),
-            ("tx_errors", all.tx_errors),
-            ("rx_mbuf_allocation_errors", all.rx_no_buffers),
-            ("rx_large_frames", sum(port.received()).large),
-            ("tx_large_frames", sum(port.sent()).large),
-        ];
-        let mut stats: Vec<_> =
-            named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        for (queue, counters) in port.received().enumerate() {
-            stats.push((format!("rx_q{queue}_packets"), counters.packets));
-            stats.push((format!("rx_q{queue}_bytes"), counters.bytes));
-            stats.push((format!("rx_q{queue}_errors"), counters.wrong));
-        }
-        for (queue, counters) in port.sent().enumerate() {
-            stats.push((format!("tx_q{queue}_packets"), counters.packets));
-            stats.push((format!("tx_q{queue}_bytes"), counters.bytes));
-        }
-        Ok(stats)
+        Ok(kernel_stats::named(&all, port.received(), port.sent()))
     }
 
     fn mac(&self) -> Result<[u8; 6], i32> {
@@ -258,11 +217,4 @@ impl fmt::Display for PacketSockets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "af_packet,{}", self.device)
     }
-}
-
-fn sum(queues: impl Iterator<Item = Counters>) -> Counters {
-    queues.fold(Counters::default(), |mut sum, counters| {
-        sum += counters;
-        sum
-    })
 }

@@ -45,6 +45,8 @@ kinds! {
     ring: Ring,
 }
 
+mod kernel_stats;
+
 pub use self::memif::MemifRole;
 
 impl PortSpec {
@@ -133,7 +135,7 @@ mod tests {
         assert_eq!(text(spec), "net_vhost,iface=/run/v.sock.dpdk,queues=2,client=0");
         let spec = Pcap { rx: Some("a.pcap".into()), tx: None, repeat: true };
         assert_eq!(text(spec), "net_pcap,rx_pcap=a.pcap,infinite_rx=1");
-        assert_eq!(text(Tap { name: "t0".into() }), "net_tap,iface=t0");
+        assert_eq!(text(Tap { name: "t0".into() }), "tap,t0");
         assert_eq!(text(Null { packet_bytes: 64 }), "net_null,size=64");
         assert_eq!(text(Ring), "net_ring,");
     }

@@ -1,18 +1,22 @@
-//! `tap`: a device that we make in Linux.
+//! `tap`: a device that we make in Linux. Its driver is ours (crate `sockets`): DPDK's knows
+//! nothing of what Linux says of a frame, so that Linux has to cut all that it sends.
 
-use crate::Error;
-use crate::arguments::Arguments;
-use crate::device::{Device, Shape};
-use crate::driver::Driver;
-use crate::eth_dev::EthDev;
-use crate::interface_request::request;
-use crate::kind::{AddressOf, Attendant, Kind};
-use crate::linux::LinuxDevice;
+use super::kernel_stats::{self, sum};
+use crate::arguments::check_device;
+use crate::device::Shape;
+use crate::driver::{Driver, Failed, Queues, Sink, Source};
+use crate::interface_request::{request, socket};
+use crate::kind::{AddressOf, Kind, MtuOf};
+use crate::large_pool;
+use crate::link::Link;
+use crate::linux::index;
 use crate::privilege::Right;
-use packet::Wakes;
+use crate::stats::PortStats;
+use crate::{DpdkPool, Error, PortFacts, PortOptions};
+use packet::Pool;
+use sockets::tap::MOST_QUEUES;
 use std::fmt;
-use std::fs;
-use std::os::fd::RawFd;
+use std::io;
 
 /// A device that we make in Linux: the kernel is the other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,14 +25,17 @@ pub struct Tap {
     pub name: String,
 }
 
+/// What a device that only Linux knows tells of its speed, as DPDK's driver does.
+const SPEED_MBPS: u32 = 10_000;
+
 impl Kind for Tap {
     fn name(&self) -> &'static str {
         "tap"
     }
 
-    fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
-        let arguments = Arguments::default().device("iface", &self.name)?;
-        Ok(EthDev::of(Device::of_driver("net_tap", arguments)))
+    fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
+        check_device(&self.name)?;
+        Ok(Box::new(Files { name: self.name.clone(), queues: shape.queues, opened: None }))
     }
 
     fn rights(&self) -> &'static [Right] {
@@ -43,6 +50,10 @@ impl Kind for Tap {
         true
     }
 
+    fn takes_large(&self) -> bool {
+        true
+    }
+
     fn has_queue_pairs(&self) -> bool {
         true
     }
@@ -51,8 +62,8 @@ impl Kind for Tap {
         AddressOf::Kernel
     }
 
-    fn attendant(&self) -> Box<dyn Attendant> {
-        Box::new(Queues { device: self.name.clone(), descriptors: Vec::new() })
+    fn mtu_is_of(&self) -> MtuOf {
+        MtuOf::Linux
     }
 }
 
@@ -62,62 +73,134 @@ impl fmt::Display for Tap {
     }
 }
 
-/// The descriptors of an open port, which the driver has.
-struct Queues {
-    device: String,
-    descriptors: Vec<RawFd>,
+/// The driver of one port.
+struct Files {
+    name: String,
+    queues: u16,
+    opened: Option<Opened>,
 }
 
-impl Attendant for Queues {
-    fn opened(&mut self, _: Option<&LinuxDevice>) {
-        self.descriptors = queues_of(&self.device);
-    }
-
-    fn wakes(&self, queue: u16) -> Wakes {
-        let descriptor = self.descriptors.get(usize::from(queue)).copied();
-        descriptor.map_or(Wakes::Unseen, Wakes::Readable)
-    }
+struct Opened {
+    tap: sockets::tap::Tap,
+    large: Option<DpdkPool>,
 }
 
-/// What this process has of a tap device: its queues in the order in which they were opened, each
-/// with the lowest number that was free, and behind them the second hold that the driver takes on
-/// each for sending.
-fn queues_of(device: &str) -> Vec<RawFd> {
-    let Ok(folder) = fs::read_dir("/proc/self/fdinfo") else { return Vec::new() };
-    let numbers = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let is_queue = |fd: &RawFd| {
-        let info = fs::read_to_string(format!("/proc/self/fdinfo/{fd}"));
-        info.is_ok_and(|info| device_in(&info) == Some(device)) && is_attached(*fd)
-    };
-    let mut queues: Vec<RawFd> = numbers.filter(is_queue).collect();
-    queues.sort_unstable();
-    queues
+fn number(error: io::Error) -> i32 {
+    -error.raw_os_error().unwrap_or(libc::EINVAL)
 }
 
-/// One that the driver detached, to keep the device alive by it, never has packets.
-fn is_attached(queue: RawFd) -> bool {
-    let mut answer = request("");
-    // SAFETY: a queue of a tap device, as /proc says; the kernel writes into the request, which is
-    // ours, and of its union the flags.
-    unsafe {
-        libc::ioctl(queue, libc::TUNGETIFF, &raw mut answer) == 0
-            && i32::from(answer.ifr_ifru.ifru_flags) & libc::IFF_DETACH_QUEUE == 0
+impl Files {
+    fn opened(&self) -> Result<&Opened, i32> {
+        self.opened.as_ref().ok_or(-libc::ENODEV)
     }
 }
 
-/// The device that a descriptor of `/dev/net/tun` is a queue of.
-fn device_in(info: &str) -> Option<&str> {
-    info.lines().find_map(|line| Some(line.strip_prefix("iff:")?.trim()))
+impl Driver for Files {
+    fn open(&mut self, options: &PortOptions) -> Result<PortFacts, i32> {
+        let tap = sockets::tap::Tap::open(&self.name, self.queues).map_err(number)?;
+        tap.keep_whole(options.peer_offloads);
+        // Who wants them cut has no use for the room.
+        let large = options.peer_offloads.then(|| large_pool::shared(&options.pool)).flatten();
+        let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(number)?;
+        let if_index = index(&socket, &self.name).map_err(number)? as u32;
+        self.opened = Some(Opened { tap, large });
+        Ok(PortFacts {
+            driver: "tap".to_owned(),
+            max_rx_queues: MOST_QUEUES,
+            max_tx_queues: MOST_QUEUES,
+            max_mtu: u16::MAX,
+            rss: true,
+            if_index,
+            socket: -1,
+        })
+    }
+
+    fn configure(&mut self, _: Queues, _: &PortOptions) -> Result<Queues, Failed> {
+        let action = || "set up its queues".to_owned();
+        let opened = self.opened().map_err(|code| Failed { action: action(), code })?;
+        Ok(Queues { rx: opened.tap.queues(), tx: opened.tap.queues() })
+    }
+
+    fn start(&mut self) -> Result<(), i32> {
+        self.opened()?.tap.start();
+        Ok(())
+    }
+
+    fn stop(&mut self) -> Result<(), i32> {
+        self.opened()?.tap.stop();
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.opened = None;
+    }
+
+    fn source(&self, queue: u16) -> Option<Source> {
+        let opened = self.opened.as_ref()?;
+        let large = opened.large.as_ref().map(DpdkPool::cache);
+        Some(Source::Ours(Box::new(opened.tap.receiver(queue, large)?)))
+    }
+
+    fn sink(&self, queue: u16) -> Option<Sink> {
+        Some(Sink::Ours(Box::new(self.opened.as_ref()?.tap.sender(queue)?)))
+    }
+
+    /// Linux tells of the device itself (`linux`).
+    fn link(&self) -> Result<Link, i32> {
+        self.opened()?;
+        Ok(Link { up: true, speed_mbps: Some(SPEED_MBPS), full_duplex: true, ..Link::default() })
+    }
+
+    /// What Linux had no room for, it counts itself (`ip -s link`, dropped of what it sent).
+    fn stats(&self) -> Result<PortStats, i32> {
+        let tap = &self.opened()?.tap;
+        Ok(kernel_stats::all(sum(tap.received()), sum(tap.sent()), 0))
+    }
+
+    fn extended_stats(&self) -> Result<Vec<(String, u64)>, i32> {
+        let (tap, all) = (&self.opened()?.tap, self.stats()?);
+        Ok(kernel_stats::named(&all, tap.received(), tap.sent()))
+    }
+
+    fn mac(&self) -> Result<[u8; 6], i32> {
+        let mut asked = request("");
+        // SAFETY: writes the address.
+        let data = unsafe {
+            self.opened()?.tap.ask(libc::SIOCGIFHWADDR, &mut asked).map_err(number)?;
+            asked.ifr_ifru.ifru_hwaddr.sa_data
+        };
+        Ok(core::array::from_fn(|n| data[n] as u8))
+    }
+
+    fn set_mac(&mut self, address: [u8; 6]) -> Result<(), i32> {
+        let mut asked = request("");
+        let mut place = libc::sockaddr { sa_family: libc::ARPHRD_ETHER, sa_data: [0; 14] };
+        for (to, from) in place.sa_data.iter_mut().zip(address) {
+            *to = from as libc::c_char;
+        }
+        asked.ifr_ifru.ifru_hwaddr = place;
+        // SAFETY: the request has its address set.
+        unsafe { self.opened()?.tap.ask(libc::SIOCSIFHWADDR, &mut asked) }.map_err(number)
+    }
+
+    /// Linux has it (`MtuOf::Linux`).
+    fn mtu(&self) -> Result<u16, i32> {
+        Err(-libc::ENOTSUP)
+    }
+
+    fn set_mtu(&mut self, _: u16) -> Result<(), i32> {
+        Err(-libc::ENOTSUP)
+    }
+
+    fn keep_whole(&self, keep: bool) {
+        if let Some(opened) = &self.opened {
+            opened.tap.keep_whole(keep);
+        }
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_queue_tells_its_device() {
-        assert_eq!(device_in("pos:\t0\nflags:\t02\niff:\tvt0\n"), Some("vt0"));
-        assert_eq!(device_in("pos:\t0\niff:\t\n"), Some(""));
-        assert_eq!(device_in("pos:\t0\n"), None);
+impl fmt::Display for Files {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "tap,{}", self.name)
     }
 }

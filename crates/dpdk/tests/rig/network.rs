@@ -131,9 +131,14 @@ impl Host {
     /// A veth from here, `near`, to a device `far` of the host that has `address`.
     pub(crate) fn connect(&self, near: &str, far: &str, address: &str) {
         veth(near, far);
-        run(&format!("ip link set {far} netns {}", self.namespace));
-        self.run(&format!("ip addr add {address} dev {far}"));
-        self.run(&format!("ip link set {far} up"));
+        self.adopt(far, address);
+    }
+
+    /// A device from here goes there, has `address` and is switched on.
+    pub(crate) fn adopt(&self, device: &str, address: &str) {
+        run(&format!("ip link set {device} netns {}", self.namespace));
+        self.run(&format!("ip addr add {address} dev {device}"));
+        self.run(&format!("ip link set {device} up"));
     }
 
     /// Runs a command there.

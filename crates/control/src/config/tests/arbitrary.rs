@@ -63,7 +63,12 @@ fn kind(number: u8) -> impl Strategy<Value = PortKind> {
     let socket = format!("/run/a \"b\"\\c/{number}").into();
     let path = "[a-zA-Z0-9 \"\\\\#=é'.]{1,12}";
     prop_oneof![
-        Just(PortKind::Tap(port_kind::Tap::new(device.clone()))),
+        any::<bool>().prop_map({
+            let device = device.clone();
+            move |peer_offloads| {
+                PortKind::Tap(port_kind::Tap { device: device.clone(), peer_offloads })
+            }
+        }),
         any::<bool>().prop_map(move |peer_offloads| PortKind::AfPacket(port_kind::AfPacket {
             device: device.clone(),
             peer_offloads

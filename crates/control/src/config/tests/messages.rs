@@ -239,17 +239,17 @@ fn rings_of_ports_must_leave_buffers_for_packets_on_their_way() {
         format!(
             "workers.count = 2\n[memory]\nbuffers = {buffers}\n\
              [port.p0]\nkind = \"af_xdp\"\ndevice = \"d0\"\n\
-             [port.p1]\nkind = \"tap\"\ndevice = \"d1\"\nrx_queues = 3\n\
+             [port.p1]\nkind = \"af_xdp\"\ndevice = \"d1\"\nrx_queues = 3\n\
              [port.p2]\nkind = \"memory\"\n"
         )
     };
     // A queue for each worker: two of p0 and three of p1; 512 buffers for each worker.
     assert_eq!(
-        messages(&config(8_191)),
-        ["receive rings of ports take 7168 of 8191 packet buffers (p0 4096, p1 3072), and \
+        messages(&config(11_263)),
+        ["receive rings of ports take 10240 of 11263 packet buffers (p0 4096, p1 6144), and \
           packets on their way 1024"]
     );
-    assert_eq!(parse_ok(&config(8_192)).ports.len(), 3);
+    assert_eq!(parse_ok(&config(11_264)).ports.len(), 3);
     parse_ok("[memory]\nbuffers = 512\n[port.p2]\nkind = \"memory\"\n");
 }
 

@@ -9,6 +9,9 @@ object! {
     pub struct Tap {
         /// Name it gets in the kernel
         pub device: DeviceName as "volley0",
+        /// Whether frames of up to 64 KiB, which Linux need not cut then, pass whole; off, it cuts
+        /// them
+        pub peer_offloads: bool = true,
     }
 }
 
@@ -17,8 +20,7 @@ impl Kind for Tap {
         Some(self.device.claim())
     }
 
-    /// Packets of a receive ring.
-    fn buffers_a_queue(&self) -> u32 {
-        1_024
+    fn peer_offloads(&self) -> bool {
+        self.peer_offloads
     }
 }
