@@ -4,7 +4,7 @@ import json
 import math
 import sys
 
-WIDTH, LEFT, RIGHT, ROW, TOP = 820, 210, 230, 30, 56
+WIDTH, LEFT, RIGHT, ROW, TOP = 860, 250, 230, 26, 56
 COLOUR = "#1f6fb2"
 ROWS = {
     "tcp_gbps": ("TCP, a flow", "Gbit/s"),
@@ -14,7 +14,9 @@ ROWS = {
     "packets_kpps": ("60 octets, all cores", "kpps"),
     "round_trip_ms": ("round trip, adaptive", "ms"),
     "round_trip_polled_ms": ("round trip, polling", "ms"),
+    "shared_kpps": ("60 octets, between processes", "kpps"),
 }
+LINKS = {"veth": "veth", "tap": "tap", "memif": "memif", "vhost": "vhost-user"}
 
 
 def main():
@@ -30,7 +32,7 @@ def main():
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="12">',
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
-        f'<text x="{LEFT}" y="18" font-weight="bold">Volley beside Linux\'s own forwarding over veths: its share of what Linux has</text>',
+        f'<text x="{LEFT}" y="18" font-weight="bold">Volley beside Linux\'s own forwarding: its share of what Linux has</text>',
         f'<text x="{LEFT}" y="36">of rates more is better, of round trips less; a point a round, the stroke where the medians are</text>',
     ]
     share = low
@@ -41,7 +43,9 @@ def main():
         share *= 2
     for number, (row, of_row) in enumerate(zip(rows, shares)):
         y = TOP + ROW * number + ROW / 2
-        name, unit = ROWS[row["what"].split()[-1]]
+        link, what = row["what"].split()
+        name, unit = ROWS[what]
+        name = f"{LINKS[link]}: {name}"
         out.append(f'<text x="{LEFT - 12}" y="{y + 4}" text-anchor="end">{name}</text>')
         out += [f'<circle cx="{across(share):.1f}" cy="{y}" r="3" fill="{COLOUR}" fill-opacity="0.4"/>' for share in of_row]
         middle = across(row["ratio"])
