@@ -51,7 +51,7 @@ kill -CONT "${daemons[-1]}"
 
 # What cannot be is refused, and leaves what was.
 ! ctl router bridge set br0 controllers ssl:127.0.0.1 2>"$work/told" || exit 1
-has 'is by TLS, which is not spoken to controllers' "$work/told"
+has 'is over TLS and has no `private_key`' "$work/told"
 ! ctl router bridge set br0 controllers ptcp:6640:192.0.2.77 2>"$work/told" || exit 1
 has 'ptcp:6640:192.0.2.77 cannot be' "$work/told"
 ctl router bridge set br0 controllers ptcp:6640:127.0.0.1 >/dev/null

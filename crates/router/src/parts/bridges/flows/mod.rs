@@ -10,6 +10,7 @@
 
 mod controller;
 mod hub;
+mod keys;
 mod megaflows;
 mod outbox;
 mod seats;
@@ -32,6 +33,7 @@ use graph::tsc_hz;
 use hub::{Hub, Policy};
 use nodes::tables::{BridgeId, FlowRow, FlowTold, Spanning, bridge_port};
 use openflow::port::LOCAL;
+use rights::Folders;
 use server::Server;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -71,22 +73,32 @@ struct Open {
 
 impl Open {
     /// Has the controllers that there are to be, and no others; or those that there were.
-    fn connect(&mut self, name: &BridgeName, wanted: &[Controller]) -> Result<(), ApplyError> {
+    fn connect(
+        &mut self,
+        core: &Core,
+        name: &BridgeName,
+        wanted: &[Controller],
+    ) -> Result<(), ApplyError> {
         let had: Vec<Controller> = self.controllers.iter().map(|it| it.config.clone()).collect();
         self.controllers.retain(|it| wanted.contains(&it.config));
-        self.start(wanted).map_err(|(target, error)| {
+        let folders = core.devices.folders();
+        self.start(wanted, folders).map_err(|(target, error)| {
             self.controllers.retain(|it| had.contains(&it.config));
             // What was there a moment ago: if it cannot be now, the error is told already.
-            _ = self.start(&had);
+            _ = self.start(&had, folders);
             let message = format!("{} cannot be: {error}", target.text());
             fault(&format!("bridge.{name}.controllers"), message)
         })
     }
 
-    fn start(&mut self, wanted: &[Controller]) -> Result<(), (Target, std::io::Error)> {
+    fn start(
+        &mut self,
+        wanted: &[Controller],
+        folders: &Folders,
+    ) -> Result<(), (Target, std::io::Error)> {
         for config in wanted {
             if self.controllers.iter().all(|it| it.config != *config) {
-                let open = OpenController::start(config, &self.hub);
+                let open = OpenController::start(config, folders, &self.hub);
                 self.controllers.push(open.map_err(|error| (config.target, error))?);
             }
         }
@@ -178,7 +190,7 @@ impl Flows {
                 // Who knows the bridge by another number has to come again.
                 open.controllers.clear();
             }
-            let connected = open.connect(name, &config.controllers);
+            let connected = open.connect(core, name, &config.controllers);
             if connected.is_err()
                 && is_new
                 && let Some(open) = self.open.remove(&id)

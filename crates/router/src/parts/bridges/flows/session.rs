@@ -4,6 +4,7 @@
 //!  stream ─▶ reader ─▶ Hub ─▶ answers ─▶ (at once, or) queue ─▶ writer ─▶ stream
 //!                          events ──────▶ (full: missed)
 //! ```
+//! Over TLS both have to know each other first; what is to be written waits for that.
 //! Who reads slowly keeps its own answers waiting and nobody else. Who does not greet, or
 //! says half a message, is given up.
 //! Who is silent for long is asked whether it is there (`probe`), and given up if it says nothing
@@ -22,8 +23,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a connection may take to greet, and to say a message whole that it has begun.
-const GREETING: Duration = Duration::from_secs(5);
+/// How long a connection may take to show over TLS who it is, to greet, and to say a message whole
+/// that it has begun.
+pub(super) const GREETING: Duration = Duration::from_secs(5);
 /// For others, between two shares of one that says much.
 const PAUSE: Duration = Duration::from_micros(100);
 /// How long who came by TCP may be silent before it is asked whether it is there.
@@ -108,11 +110,20 @@ impl Session {
         Ok(Some(Self { stream, seat, probe }))
     }
 
-    /// Reads on a thread of its own.
-    pub(super) fn spawn(self) -> io::Result<()> {
+    /// Reads on a thread of its own, which tells first whether both ends know each other.
+    pub(super) fn spawn(
+        self,
+        told: impl FnOnce(&io::Result<()>) + Send + 'static,
+    ) -> io::Result<()> {
         let name = "openflow-in".to_owned();
-        // Whichever way it ends: the connection is over.
-        thread::Builder::new().name(name).spawn(move || _ = self.read())?;
+        thread::Builder::new().name(name).spawn(move || {
+            let begun = self.stream.begin(GREETING);
+            told(&begun);
+            if begun.is_ok() {
+                // Whichever way it ends: the connection is over.
+                _ = self.read();
+            }
+        })?;
         Ok(())
     }
 
