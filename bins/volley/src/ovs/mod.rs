@@ -11,6 +11,7 @@
 
 mod appctl;
 mod bonds;
+mod controllers;
 mod daemon;
 mod exports;
 mod made;

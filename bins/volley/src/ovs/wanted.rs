@@ -7,11 +7,11 @@ use std::path::Path;
 
 use control::config::field::Field;
 use control::config::objects::bridge::BridgeName;
-use control::config::objects::bridge_controller::Target;
 use control::config::objects::port::PortName;
 use ovsdb::{Row, Rows};
 
 use super::bonds;
+use super::controllers;
 use super::exports::{exports, samples};
 use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
@@ -130,13 +130,9 @@ impl Wanted {
             rstp: tree,
             ..WantedBridge::default()
         };
-        for (_, controller) in rows.named(bridge, "controller", "Controller") {
-            match controller_words(controller) {
-                Ok(words) => made.controllers.push(words),
-                Err(why) => drop(self.others.insert(format!("{name}: {why}"))),
-            }
-        }
-        made.controllers.sort();
+        let (controllers, wrong) = controllers::words(rows, name, bridge);
+        made.controllers = controllers;
+        self.others.extend(wrong);
         let (exports, wrong) = exports(rows, name, bridge);
         made.exports = exports.keys().cloned().collect();
         self.exports.extend(exports);
@@ -502,23 +498,6 @@ struct Tags {
     number: u16,
     floods: bool,
     spanning: String,
-}
-
-/// What is said of a controller.
-fn controller_words(controller: &Row) -> Result<String, String> {
-    let target = controller.text("target").unwrap_or_default();
-    let read = Target::from_text(target)
-        .map_err(|refusal| refusal.message.unwrap_or(format!("controller `{target}`")))?;
-    let seconds =
-        |column: &str| controller.whole(column).map(|ms| ms.clamp(1_000, 3_600_000) / 1_000);
-    let mut words = read.text();
-    if let Some(backoff) = seconds("max_backoff") {
-        words.push_str(&format!(" max_backoff {backoff}s"));
-    }
-    if let Some(probe) = seconds("inactivity_probe") {
-        words.push_str(&format!(" probe {probe}s"));
-    }
-    Ok(words)
 }
 
 pub(super) fn wire_mac(text: &str) -> Option<String> {
