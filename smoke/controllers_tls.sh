@@ -53,6 +53,13 @@ until_true says 0 problem 'peer sent no certificates'
 served
 until_true says 0 problem null
 
+# Who speaks no version that the bridge agrees to hears of it.
+ctl router bridge set br0 protocols OpenFlow13 >/dev/null
+! tool tool show $far 2>"$work/told" || fail "a version that is refused is spoken"
+has 'version negotiation failed' "$work/told"
+tool tool -O OpenFlow13 show $far | has '1(p1)'
+ctl router bridge set br0 protocols none >/dev/null
+
 # Files are read for each connection: what is not there is told, and is there again.
 mv "$work/us-cert.pem" "$work/away.pem"
 ! served || fail "it is served without a certificate"

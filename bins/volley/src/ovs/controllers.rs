@@ -1,8 +1,8 @@
-//! Controllers, as the database's bridges name them, with what those over TLS are shown: the
-//! database has one row SSL for all.
+//! Controllers, as the database's bridges name them, with what those over TLS are shown (the
+//! database has one row SSL for all), and the versions that bridges agree to.
 
 use control::config::field::Field;
-use control::config::objects::bridge_controller::Target;
+use control::config::objects::bridge_controller::{Protocol, Target};
 use ovsdb::{Atom, Row, Rows};
 
 /// What is said of a bridge's controllers, and what is wrong with others.
@@ -29,6 +29,26 @@ pub(super) fn words(rows: &Rows, name: &str, bridge: &Row) -> (Vec<String>, Vec<
     }
     made.sort();
     (made, wrong)
+}
+
+/// What `bridge add` and `set` say of the versions that a bridge agrees to, all where it says none;
+/// and those that are not spoken here.
+pub(super) fn protocols(name: &str, bridge: &Row) -> Result<(String, Option<String>), String> {
+    let said = bridge.get("protocols").atoms().iter().filter_map(|it| match it {
+        Atom::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let (spoken, others): (Vec<_>, Vec<_>) = said.partition(|it| Protocol::WORDS.contains(it));
+    let wrong = || format!("{name}: protocols {} are not spoken here", others.join(", "));
+    match (spoken.is_empty(), others.is_empty()) {
+        (true, true) => Ok((String::new(), None)),
+        // With the others, whom it is told not to agree with, it is not there.
+        (true, false) => Err(wrong()),
+        (false, _) => {
+            let words = format!(" protocols {}", spoken.join(","));
+            Ok((words, (!others.is_empty()).then(wrong)))
+        }
+    }
 }
 
 fn of_one(controller: &Row, ssl: Option<&Row>) -> Result<(String, Target), String> {

@@ -34,6 +34,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "ports",
             "controller",
             "fail_mode",
+            "protocols",
             "other_config",
             "mcast_snooping_enable",
             "rstp_enable",

@@ -121,11 +121,13 @@ impl Wanted {
         let mac = mac_of(bridge, uuid);
         let (settings, datapath) = settings(name, bridge, &mac, machine)?;
         let snooping = snooping::words(name, bridge)?;
+        let (protocols, unspoken) = controllers::protocols(name, bridge)?;
+        self.others.extend(unspoken);
         // A bridge without its tree would have loops: it is not made.
         let tree = rstp::bridge_words(name, bridge)?;
         let mut made = WantedBridge {
             of: uuid.to_owned(),
-            settings: settings + &snooping + &tree,
+            settings: settings + &protocols + &snooping + &tree,
             snooping,
             rstp: tree,
             ..WantedBridge::default()

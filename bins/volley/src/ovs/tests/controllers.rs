@@ -67,3 +67,38 @@ fn controllers_over_tls_without_keys_are_told_and_the_bridge_is_there() {
     // Who needs none of it does not hear of it.
     assert_eq!(told("tcp:10.0.0.1:1", Some(ssl)), (1, String::new()));
 }
+
+#[test]
+fn a_bridge_agrees_to_the_versions_that_it_says_and_no_others_any_more() {
+    let router = Told::default();
+    let mut maker = Maker::new(router.clone(), Kept::nowhere());
+    let mut make = |protocols: Value| {
+        let mut all = rows(&[]);
+        let bridge = json!({ "name": "br0", "protocols": protocols });
+        all.update(&json!({ "Bridge": { BRIDGE: { "new": bridge } } })).unwrap();
+        let wanted = asked(&all);
+        maker.make(&wanted).unwrap();
+        let told = std::mem::take(&mut router.0.borrow_mut().told);
+        let said: Vec<String> = told
+            .iter()
+            .filter(|it| it.starts_with("bridge add ") || it.contains(" protocols "))
+            .map(|it| it.split_once(" protocols ").map_or("all", |(_, words)| words).to_owned())
+            .collect();
+        (said.join("; "), wanted.others.into_iter().collect::<Vec<_>>().join("; "))
+    };
+    let set = |words: &[&str]| json!(["set", words]);
+    assert_eq!(make(set(&[])).0, "all");
+    assert_eq!(make(json!("OpenFlow13")).0, "OpenFlow13");
+    assert_eq!(make(set(&["OpenFlow10", "OpenFlow15"])).0, "none; OpenFlow10,OpenFlow15");
+    let (said, why) = make(set(&["OpenFlow11", "OpenFlow12", "OpenFlow14"]));
+    assert_eq!(said, "none; OpenFlow14");
+    assert_eq!(why, "br0: protocols OpenFlow11, OpenFlow12 are not spoken here");
+    assert_eq!(make(set(&[])).0, "none");
+    // With others than it is told to agree with, it is not there.
+    let (said, why) = make(json!("OpenFlow12"));
+    assert_eq!(
+        (said.as_str(), why.as_str()),
+        ("", "br0: protocols OpenFlow12 are not spoken here")
+    );
+    assert!(router.0.borrow().running.bridges.is_empty());
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::bridge::{Bridge, BridgeName};
 use crate::config::declare::{as_field, object};
-use crate::config::field::{Field, Refusal, duration_text};
+use crate::config::field::{Field, Refusal, duration_text, word_field};
 use crate::config::form::Form;
 use crate::config::report::{Problem, Report};
 use crate::config::toml_text::quoted;
@@ -27,6 +27,20 @@ pub enum Target {
     Ssl(SocketAddr),
     /// It, or a tool, connects to the bridge, over TLS.
     Pssl(SocketAddr),
+}
+
+word_field! {
+    /// A version of the protocol by which controllers speak, as Open vSwitch calls it.
+    Protocol {
+        /// OpenFlow 1.0.
+        V10 = "OpenFlow10",
+        /// OpenFlow 1.3.
+        V13 = "OpenFlow13",
+        /// OpenFlow 1.4.
+        V14 = "OpenFlow14",
+        /// OpenFlow 1.5.
+        V15 = "OpenFlow15",
+    }
 }
 
 /// The number by which controllers know a bridge.
@@ -201,10 +215,21 @@ pub(super) fn check(name: &BridgeName, bridge: &Bridge, report: &mut Report) {
         let problem = Problem::new(format!("bridge.{name}.controllers"), message);
         report.push(problem.expected("16 of them at most"));
     }
-    if !bridge.has_flows() && !bridge.controllers.is_empty() {
-        let message = format!("{name} is no bridge of flows, which controllers are for");
-        let problem = Problem::new(format!("bridge.{name}.controllers"), message);
-        report.push(problem.expected("`controllers` with `mode = \"flow\"`"));
+    for (index, protocol) in bridge.protocols.iter().enumerate() {
+        if bridge.protocols[..index].contains(protocol) {
+            let message = format!("{} is listed twice", protocol.word());
+            let problem = Problem::new(format!("bridge.{name}.protocols[{index}]"), message);
+            report.push(problem.expected("each version once"));
+        }
+    }
+    let said = [
+        ("controllers", !bridge.controllers.is_empty()),
+        ("protocols", !bridge.protocols.is_empty()),
+    ];
+    for (key, _) in said.into_iter().filter(|(_, is_said)| *is_said && !bridge.has_flows()) {
+        let message = format!("{name} is no bridge of flows, which {key} are for");
+        let problem = Problem::new(format!("bridge.{name}.{key}"), message);
+        report.push(problem.expected(format!("`{key}` with `mode = \"flow\"`")));
     }
 }
 
@@ -268,6 +293,26 @@ mod tests {
         let error = told(&whole.replace("ssl:", "tcp:"));
         let part = "tcp:10.0.0.1:6653 is not over TLS, which `ca_cert` is for";
         assert!(error.contains(part), "{error}");
+    }
+
+    #[test]
+    fn versions_are_words_of_a_bridge_of_flows_each_once() {
+        let bridge = |more: &str| read(&format!("[bridge.br0]\n{more}\n"));
+        let some = "protocols = [\"OpenFlow10\", \"OpenFlow13\"]";
+        let config = bridge(&format!("mode = \"flow\"\n{some}")).unwrap();
+        let (_, read) = config.bridges.iter().next().unwrap();
+        assert_eq!(read.protocols, [Protocol::V10, Protocol::V13]);
+        for (wrong, why) in [
+            (some.to_owned(), "br0 is no bridge of flows, which protocols are for"),
+            ("mode = \"flow\"\nprotocols = [\"OpenFlow11\"]".to_owned(), "OpenFlow11"),
+            (
+                "mode = \"flow\"\nprotocols = [\"OpenFlow10\", \"OpenFlow10\"]".to_owned(),
+                "OpenFlow10 is listed twice",
+            ),
+        ] {
+            let error = bridge(&wrong).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
     }
 
     #[test]

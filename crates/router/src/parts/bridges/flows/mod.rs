@@ -23,7 +23,7 @@ mod trace;
 
 use crate::core::{Core, fault};
 use control::config::objects::bridge::{Bridge, BridgeName, FailMode};
-use control::config::objects::bridge_controller::{Controller, Target};
+use control::config::objects::bridge_controller::{Controller, Protocol, Target};
 use control::config::objects::export::ExportName;
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
@@ -33,6 +33,7 @@ use graph::tsc_hz;
 use hub::{Hub, Policy};
 use nodes::tables::{BridgeId, FlowRow, FlowTold, Spanning, bridge_port};
 use openflow::port::LOCAL;
+use openflow::{Version, Versions};
 use rights::Folders;
 use server::Server;
 use std::collections::btree_map::Entry;
@@ -104,6 +105,19 @@ impl Open {
         }
         Ok(())
     }
+}
+
+/// The versions that a bridge agrees to.
+fn versions(config: &Bridge) -> Versions {
+    if config.protocols.is_empty() {
+        return Versions::all();
+    }
+    Versions::of(config.protocols.iter().map(|it| match it {
+        Protocol::V10 => Version::V10,
+        Protocol::V13 => Version::V13,
+        Protocol::V14 => Version::V14,
+        Protocol::V15 => Version::V15,
+    }))
 }
 
 /// How a bridge fails: each controller has time to be asked, to answer, and to be tried again.
@@ -183,6 +197,7 @@ impl Flows {
             open.samples.clone_from(&config.samples);
             let mut hub = locked(&open.hub);
             hub.set_policy(policy);
+            hub.set_versions(versions(config));
             let knows_another = hub.set_datapath(config.datapath.map(|it| it.0));
             hub.settle();
             drop(hub);

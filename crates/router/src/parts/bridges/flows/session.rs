@@ -32,6 +32,8 @@ const PAUSE: Duration = Duration::from_micros(100);
 const FAR_PROBE: Duration = Duration::from_secs(60);
 /// How long a connection may take none of what is written to it.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long who is refused may take to read why.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// Read at once.
 const CHUNK: usize = 64 * 1024;
 
@@ -102,7 +104,8 @@ impl Session {
         let Some(peer) = joined else { return Ok(None) };
         let seat = Seat { hub: Arc::clone(hub), streams: streams.clone(), peer, out };
         streams.locked().insert(peer, Arc::clone(&stream));
-        seat.out.offer(hello(1));
+        let versions = locked(hub).bridge.versions();
+        seat.out.offer(hello(1, versions));
         let (out, writing) = (seat.out.clone(), Arc::clone(&stream));
         thread::Builder::new()
             .name("openflow-out".to_owned())
@@ -193,7 +196,11 @@ impl Session {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
             if !heard.goes_on {
-                return Err(io::Error::other("it speaks no version of OpenFlow that we do"));
+                // What it is told of that.
+                self.seat.out.finish(FAREWELL);
+                return Err(io::Error::other(
+                    "it speaks no version of OpenFlow that the bridge does",
+                ));
             }
             (0..heard.messages).for_each(|_| _ = messages.next());
             if !messages.0.is_empty() {
