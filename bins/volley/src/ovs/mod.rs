@@ -13,6 +13,7 @@ mod appctl;
 mod bonds;
 mod controllers;
 mod daemon;
+mod dpdk;
 mod exports;
 mod made;
 mod make;

@@ -12,6 +12,7 @@ use ovsdb::{Row, Rows};
 
 use super::bonds;
 use super::controllers;
+use super::dpdk;
 use super::exports::{exports, samples};
 use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
@@ -120,9 +121,9 @@ impl Wanted {
             .map_err(|_| format!("bridge `{name}` is not {}", BridgeName::EXPECTED))?;
         let mac = mac_of(bridge, uuid);
         let (settings, datapath) = settings(name, bridge, &mac, machine)?;
-        let snooping = snooping::words(name, bridge)?;
         let (protocols, unspoken) = controllers::protocols(name, bridge)?;
         self.others.extend(unspoken);
+        let snooping = snooping::words(name, bridge)?;
         // A bridge without its tree would have loops: it is not made.
         let tree = rstp::bridge_words(name, bridge)?;
         let mut made = WantedBridge {
@@ -412,6 +413,11 @@ fn kind_words(name: &str, interface: &Row, machine: &Machine<'_>) -> Result<Stri
             Ok(format!("gre local {local} remote {remote}{key}"))
         }
         Some("patch") => patch_words(name, &options, machine),
+        Some("dpdk") => dpdk::device(name, &options),
+        Some("dpdkvhostuser") => dpdk::socket(name, machine.folder),
+        Some("dpdkvhostuserclient") => Err(format!(
+            "{name}: type dpdkvhostuserclient is not done here, the router makes the socket: dpdkvhostuser"
+        )),
         Some(kind) => {
             Err(format!("could not open network device {name} (type {kind} is not done here)"))
         }
