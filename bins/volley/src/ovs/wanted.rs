@@ -269,9 +269,9 @@ impl Wanted {
         }
         for (port, vlan) in found.tagged {
             let Some(it) = tags.get_mut(&port) else { continue };
+            let add = it.vlans.part_words(&port, vlan);
             it.vlans.without(vlan);
             let of = self.ports.get(&port).map(|it| it.of.clone()).unwrap_or_default();
-            let add = format!("vlan parent {port} vlan {vlan}");
             let part = vlans::part_name(&(port.clone(), Some(vlan)));
             let made = WantedPort { of, add, on: vec![port], ..WantedPort::default() };
             self.ports.insert(part, made);
@@ -334,18 +334,19 @@ impl Wanted {
             for part in parts {
                 let member = vlans::part_name(&part);
                 let (parent, tag) = part;
+                let Some(of_port) = tags.get(&parent) else { continue };
                 let of = self.ports.get(&parent).map(|it| it.of.clone()).unwrap_or_default();
                 if let Some(tag) = tag {
                     if PortName::from_text(&member).is_err() {
                         self.fault(&of, format!("`{member}` is not {}", PortName::EXPECTED));
                         continue;
                     }
-                    let add = format!("vlan parent {parent} vlan {tag}");
+                    let add = of_port.vlans.part_words(&parent, tag);
                     let port =
                         WantedPort { of, add, on: vec![parent.clone()], ..WantedPort::default() };
                     self.ports.insert(member.clone(), port);
                 }
-                let of_port = tags.get(&parent);
+                let of_port = Some(of_port);
                 let mut words = Vec::new();
                 if let Some(it) = of_port.filter(|_| vlan == 0) {
                     words.push(format!("number {}", it.number));
