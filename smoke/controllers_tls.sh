@@ -65,6 +65,10 @@ mv "$work/us-cert.pem" "$work/away.pem"
 ! served || fail "it is served without a certificate"
 until_true says 0 problem "$work/us-cert.pem: No such file"
 mv "$work/away.pem" "$work/us-cert.pem"
+chmod 644 "$work/us-privkey.pem"
+! served || fail "it is served with a key that everybody can read"
+until_true says 0 problem "$work/us-privkey.pem: everybody can read it (mode 0644)"
+chmod 600 "$work/us-privkey.pem"
 until_true served
 
 # Hostile ones: with certificates and without. Others are served meanwhile, and nothing is left of it.

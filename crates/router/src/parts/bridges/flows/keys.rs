@@ -6,6 +6,7 @@ use control::config::objects::bridge_controller::Controller;
 use rights::Folders;
 use std::io::{self, Read};
 use std::net::{IpAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tls::Link;
 
@@ -43,9 +44,16 @@ impl Keys {
         Ok(Stream::Tls(Box::new(Link::new(tcp, end))))
     }
 
-    fn read(&self, file: &Path) -> io::Result<Vec<u8>> {
+    /// A private key that everybody can read is none.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let file = self.folders.read(path)?;
+        let mode = file.metadata()?.permissions().mode() & 0o777;
+        if path == self.files.key && mode & 0o007 != 0 {
+            let why = format!("everybody can read it (mode {mode:04o}): expected 0640 or less");
+            return Err(io::Error::other(why));
+        }
         let mut bytes = Vec::new();
-        self.folders.read(file)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+        file.take(MOST_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 }
