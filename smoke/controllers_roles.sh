@@ -51,9 +51,20 @@ kill -CONT "${daemons[-1]}"
 
 # What cannot be is refused, and leaves what was.
 ! ctl router bridge set br0 controllers ssl:127.0.0.1 2>"$work/told" || exit 1
-has 'is by TLS, which is not spoken to controllers' "$work/told"
+has 'is over TLS and has no `private_key`' "$work/told"
 ! ctl router bridge set br0 controllers ptcp:6640:192.0.2.77 2>"$work/told" || exit 1
 has 'ptcp:6640:192.0.2.77 cannot be' "$work/told"
 ctl router bridge set br0 controllers ptcp:6640:127.0.0.1 >/dev/null
 on "$r" ovs-ofctl show tcp:127.0.0.1:6640 | has '1(p1)'
+
+# Versions that the bridge does not agree to are refused, and end where that is changed.
+json '.[0].connected' router show controllers | has 1
+ctl router bridge set br0 protocols OpenFlow10,OpenFlow13 >/dev/null
+until_true has 'the switch went' "$work/7001.log"
+ovs-ofctl -O OpenFlow13 show "$of" | has 'OFPT_FEATURES_REPLY (OF1.3)'
+ovs-ofctl show "$of" | has 'OFPT_FEATURES_REPLY (xid'
+ends 1 ovs-ofctl -O OpenFlow14 show "$of" 2>"$work/told"
+has 'version negotiation failed (we support version 0x05, peer supports versions 0x01, 0x04)' "$work/told"
+ctl router bridge set br0 protocols none >/dev/null
+ovs-ofctl -O OpenFlow14 show "$of" | has '(OF1.4)'
 echo "ok $name"

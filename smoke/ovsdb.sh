@@ -43,6 +43,32 @@ until_true pings "$a" 10.0.9.2
 ends 1 vs add-br br0 2>"$work/told"
 has 'cannot create a bridge named br0 because a bridge named br0 already exists' "$work/told"
 
+# A virtual machine's socket, and devices by DPDK's names; one that is none is told.
+vs add-port br0 vm1 -- set Interface vm1 type=dpdkvhostuser -- add-port br0 d3 -- set Interface d3 type=dpdk options:dpdk-devargs=net_af_packet0,iface=v3
+until_true test -S "$work/vm1"
+until_true pings "$a" 10.0.9.3
+vs set Interface d3 options:dpdk-devargs=net_null0 2>/dev/null || true
+column Interface d3 error '.*`net_null0` is no device that is done here.*'
+vs del-port vm1 -- del-port d3
+! test -S "$work/vm1" || exit 1
+
+# What comes without a tag is in the native VLAN, and what goes there has its tag.
+vs set Port v1 vlan_mode=native-tagged tag=20 -- set Port v2 tag=20
+on "$a" timeout 30 tcpdump -e -n -i eth0 -c 1 vlan 20 and icmp >"$work/native" 2>"$work/dump" &
+until_true has listening "$work/dump"
+on "$a" ping -c 3 -i 0.2 -W 1 10.0.9.2 >/dev/null || true
+wait $!
+has 'vlan 20.*10.0.9.2 > 10.0.9.1: ICMP echo reply' "$work/native"
+vs clear Port v1 vlan_mode -- clear Port v1 tag -- clear Port v2 tag
+until_true pings "$a" 10.0.9.2
+
+# Versions of OpenFlow, as the database says.
+vs set Bridge br0 protocols=OpenFlow13
+ends 1 ovs-ofctl show "unix:$work/br0.mgmt" 2>"$work/told"
+has 'version negotiation failed' "$work/told"
+vs clear Bridge br0 protocols
+ovs-ofctl show "unix:$work/br0.mgmt" | has '1(v1)'
+
 # Groups go to their listeners, as the database says and no longer.
 vs set Bridge br0 mcast_snooping_enable=true other_config:mcast-snooping-disable-flood-unregistered=true -- set Port v2 other_config:mcast-snooping-flood=true
 until_true is '.[0] | .bridge + " " + (.routers | join(" "))' 'br0 v2' snooping

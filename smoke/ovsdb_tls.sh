@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Open vSwitch's database over TLS, with certificates by ovs-pki: `volley ovs` follows a server that one authority has signed, as that
-# server asks of it, and none that another has.
+# server asks of it, and none that another has; bridges' controllers over TLS are shown what the database says.
 . "$(dirname "$0")/lib.sh"
 command -v ovs-pki >/dev/null || skip "needs ovs-pki (openvswitch-common)"
 . "$(dirname "$0")/ovsdb.bash"
@@ -60,4 +60,18 @@ wait "$db" || true
 serve
 vs add-port br0 v3
 until_true pings "$a" 10.0.9.3
+
+# Controllers over TLS are shown the files of the database's one row SSL; without it they are told, and the others are there.
+ca=$work/good/switchca/cacert.pem
+vs set-controller br0 pssl:6641:127.0.0.1 ptcp:6642:127.0.0.1
+until_true has 'ovs-vsctl set-ssl' "$work/ovs.log"
+targets() { json 'map(.target) | join(" ")' router show controllers | has -x -e "$1"; }
+until_true targets 'ptcp:6642:127.0.0.1'
+vs set-ssl "$work/us-privkey.pem" "$work/us-cert.pem" "$ca"
+until_true targets '.*pssl:6641:127.0.0.1.*'
+tool() { on "$r" timeout 20 ovs-ofctl --private-key="$work/server-privkey.pem" --certificate="$work/server-cert.pem" --ca-cert="$ca" "$@"; }
+until_true tool show ssl:127.0.0.1:6641
+tool show ssl:127.0.0.1:6641 | has '1(v1)'
+vs del-ssl
+until_true targets 'ptcp:6642:127.0.0.1'
 echo "ok $name"

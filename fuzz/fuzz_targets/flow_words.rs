@@ -66,7 +66,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let traced = flow::trace(&tables, &key);
     assert_eq!(traced.verdict.steps, flow::translate(&tables, &key).steps);
-    let lines = words::walk("br0", &traced.events, &names, &|_| "-> flooding".to_owned());
+    let lines = words::walk("br0", &traced.events, &names, &|_, _| "-> flooding".to_owned());
     assert!(lines.len() >= 2 && lines.iter().all(|line| !line.contains('\n')));
     words::fields(&key, &traced.verdict.mask, None, &names);
     words::datapath_key(&key, &traced.verdict.mask, &names);

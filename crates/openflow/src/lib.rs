@@ -31,7 +31,7 @@ pub use machine::{Machine, Nat};
 pub use matching::Match;
 pub use message::{Header as MessageHeader, Request};
 pub use port::{MAX_PORT, PortNumber};
-pub use version::Version;
+pub use version::{Version, Versions};
 pub use words::{Actions, PortWord, Value};
 
 /// Nicira's number as an experimenter: Open vSwitch's extensions have it.

@@ -22,15 +22,41 @@ impl Version {
     pub fn of(number: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|version| *version as u8 == number)
     }
+}
 
-    /// The highest that both sides speak: ours, and those of a bitmap in which bit `n` is version
-    /// `n`.
-    pub fn common(bitmap: u32) -> Option<Self> {
-        Self::ALL.into_iter().rev().find(|version| bitmap >> (*version as u8) & 1 != 0)
+/// Some versions: bit `n` is version `n`, as in greetings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Versions(u32);
+
+impl Versions {
+    /// All that are spoken here.
+    pub fn all() -> Self {
+        Self::of(Version::ALL)
     }
 
-    /// All that are spoken, as a bitmap.
-    pub fn bitmap() -> u32 {
-        Self::ALL.into_iter().fold(0, |bits, version| bits | 1 << version as u8)
+    /// These.
+    pub fn of(versions: impl IntoIterator<Item = Version>) -> Self {
+        Self(versions.into_iter().fold(0, |bits, version| bits | 1 << version as u8))
+    }
+
+    /// As greetings have them.
+    pub fn bitmap(self) -> u32 {
+        self.0
+    }
+
+    /// Whether it is one of them.
+    pub fn has(self, version: Version) -> bool {
+        self.0 >> (version as u8) & 1 != 0
+    }
+
+    /// The highest of these that another speaks, too, who says so by a bitmap.
+    pub fn common(self, bitmap: u32) -> Option<Version> {
+        let both = Self(self.0 & bitmap);
+        Version::ALL.into_iter().rev().find(|version| both.has(*version))
+    }
+
+    /// The highest; 1.0 of none.
+    pub fn highest(self) -> Version {
+        self.common(self.0).unwrap_or(Version::V10)
     }
 }

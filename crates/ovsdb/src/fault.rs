@@ -1,7 +1,6 @@
 //! What can be wrong with a server, or with what it says.
 
 use std::io;
-use std::path::PathBuf;
 
 /// See the module.
 #[derive(Debug, thiserror::Error)]
@@ -30,13 +29,8 @@ pub enum Fault {
         why: String,
     },
     /// A file that is needed to be known, or to know a server, is not what it should be.
-    #[error("{}: {why}", file.display())]
-    Keys {
-        /// Which.
-        file: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    #[error(transparent)]
+    Keys(#[from] tls::Fault),
     /// Nobody said by which key and certificates a server is spoken with.
     #[error("ssl: needs a private key, a certificate and that of the authority")]
     NoKeys,

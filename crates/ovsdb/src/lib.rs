@@ -17,7 +17,6 @@ mod message;
 mod rows;
 mod session;
 mod target;
-mod tls;
 
 pub use datum::{Atom, Datum};
 pub use fault::Fault;

@@ -5,9 +5,9 @@ use crate::frames::Frames;
 use crate::message::Message;
 use crate::rows::Rows;
 use crate::target::{Stream, Target};
-use crate::tls::Keys;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use tls::Keys;
 
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(15);

@@ -1,7 +1,6 @@
 //! Where a database's server is, and the way there.
 
 use crate::fault::Fault;
-use crate::tls::{Keys, Tls};
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -9,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+use tls::{Keys, Link};
 
 /// How long a connection may take to be made.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -53,7 +53,7 @@ impl fmt::Display for Target {
 pub(crate) enum Stream {
     Unix(UnixStream),
     Tcp(TcpStream),
-    Tls(Box<Tls>),
+    Tls(Box<Link>),
 }
 
 impl Target {
@@ -64,10 +64,11 @@ impl Target {
             Self::Tcp(address) => Stream::Tcp(tcp(address)?),
             Self::Ssl(address) => {
                 let keys = keys.ok_or(Fault::NoKeys)?;
-                let stream = tcp(address)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
-                stream.set_write_timeout(Some(PATIENCE))?;
-                Stream::Tls(Box::new(keys.begin(stream, *address)?))
+                let end = keys.client(address.ip(), &|file| std::fs::read(file))?;
+                let link = Link::new(tcp(address)?, end);
+                link.set_patience(Some(PATIENCE), Some(PATIENCE))?;
+                link.begin(PATIENCE)?;
+                Stream::Tls(Box::new(link))
             }
         })
     }
@@ -91,7 +92,9 @@ impl Stream {
         let read = match self {
             Self::Unix(it) => it.set_read_timeout(time).and_then(|()| it.read(into)),
             Self::Tcp(it) => it.set_read_timeout(time).and_then(|()| it.read(into)),
-            Self::Tls(it) => it.sock.set_read_timeout(time).and_then(|()| it.read(into)),
+            Self::Tls(it) => {
+                it.set_patience(time, Some(PATIENCE)).and_then(|()| (&**it).read(into))
+            }
         };
         match read {
             Ok(count) => Ok(Some(count)),
@@ -120,9 +123,8 @@ impl Stream {
                 it.write_all(bytes)
             }
             Self::Tls(it) => {
-                it.sock.set_write_timeout(Some(time))?;
-                it.write_all(bytes)?;
-                it.flush()
+                it.socket().set_write_timeout(Some(time))?;
+                (&**it).write_all(bytes)
             }
         }
     }

@@ -104,6 +104,11 @@ impl Devices {
         Self { folders, opener: Some(opener), ..Self::of(None, Some(pool), None) }
     }
 
+    /// Below which the files are that somebody over the API may name.
+    pub(crate) fn folders(&self) -> &Folders {
+        &self.folders
+    }
+
     fn of(
         dpdk: Option<(Eal, DpdkPool)>,
         heap: Option<Arc<dyn Pool>>,

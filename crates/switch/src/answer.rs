@@ -36,9 +36,10 @@ impl Bridge {
     fn greet(&self, connection: &mut Connection, message: &[u8]) -> Vec<Vec<u8>> {
         match Request::decode(message, false) {
             Ok(Request::Hello(bitmap)) => {
-                connection.version = Version::common(bitmap);
+                connection.version = self.versions.common(bitmap);
                 if connection.version.is_none() {
-                    return vec![error(Version::V15, 0, Fault::HelloIncompatible, message)];
+                    let version = self.versions.highest();
+                    return vec![error(version, 0, Fault::HelloIncompatible, message)];
                 }
                 Vec::new()
             }

@@ -4,8 +4,8 @@ use crate::connection::Event;
 use crate::flows::{gone, usual_flow};
 use crate::ports::OpenPort;
 use flow::{Snapshot, Verdict};
-use openflow::PortNumber;
 use openflow::message::PortStats;
+use openflow::{PortNumber, Versions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ pub trait World {
 pub struct Bridge {
     pub(crate) name: String,
     pub(crate) datapath: u64,
+    pub(crate) versions: Versions,
     pub(crate) snapshot: Snapshot,
     pub(crate) ports: BTreeMap<PortNumber, OpenPort>,
     pub(crate) events: Vec<Event>,
@@ -47,6 +48,7 @@ impl Bridge {
         let mut it = Self {
             name: name.to_owned(),
             datapath,
+            versions: Versions::all(),
             snapshot: Snapshot::default(),
             ports: BTreeMap::new(),
             events: Vec::new(),
@@ -115,6 +117,16 @@ impl Bridge {
     /// Gives it another number, for controllers that come later.
     pub fn set_datapath(&mut self, datapath: u64) {
         self.datapath = datapath;
+    }
+
+    /// The versions that it agrees to.
+    pub fn versions(&self) -> Versions {
+        self.versions
+    }
+
+    /// Has it agree to these and no others, with who greets from now on.
+    pub fn set_versions(&mut self, versions: Versions) {
+        self.versions = versions;
     }
 
     /// Whether it does what an ordinary bridge does, whatever its flows say, because no controller

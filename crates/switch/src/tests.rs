@@ -4,7 +4,7 @@ use crate::*;
 use flow::{Key, Snapshot, Step, Verdict, translate};
 use openflow::action::{Ct, Group, Output, SetField, Translate, ct::Zone};
 use openflow::message::{self, Command, FlowMod, Kind, PortStats, flag};
-use openflow::{Action, Fault, Field, Match, Nat, PortNumber, Version, port};
+use openflow::{Action, Fault, Field, Match, Nat, PortNumber, Version, Versions, port};
 use std::time::Duration;
 
 const SECOND: u64 = 1_000_000_000;
@@ -90,6 +90,24 @@ fn add(priority: u16, matching: Match, program: Vec<Action>) -> FlowMod {
 
 fn to(number: PortNumber) -> Vec<Action> {
     vec![Output::to(number).into()]
+}
+
+#[test]
+fn a_bridge_agrees_to_its_own_versions_alone() {
+    let mut bridge = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
+    bridge.set_versions(Versions::of([Version::V10, Version::V13]));
+    let mut greet = |hello: &[u8]| {
+        let mut connection = Connection::new(false);
+        let answers = bridge.hear(&mut connection, hello, &mut Lab::default(), SECOND);
+        (connection.version(), answers)
+    };
+    // All up to 1.4; 1.4 alone.
+    assert_eq!(greet(&[5, 0, 0, 8, 0, 0, 0, 1]), (Some(Version::V13), Vec::new()));
+    let (version, answers) = greet(&[5, 0, 0, 16, 0, 0, 0, 1, 0, 1, 0, 8, 0, 0, 0, 0b100000]);
+    assert_eq!(version, None);
+    // An error of a greeting (0), of no version in common (0), in the highest that is spoken.
+    assert_eq!((answers.len(), answers[0][..2].to_vec()), (1, vec![4, 1]));
+    assert_eq!(answers[0][8..12], [0, 0, 0, 0]);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn vlan_xconnect(workers: usize) -> Result<Rig, RigError> {
     let mut rig = Rig::with_workers(workers, packets, Mode::Routed, |_| ())?;
     for (id, parent, vid) in [(2, 0, 100), (3, 1, 200)] {
         let (tags, protocol) = (VlanTags::One(vid), ethertype::VLAN);
-        let link = Link::Vlan(Vlan { parent, tags, protocol, priority: None });
+        let link = Link::Vlan(Vlan { parent, tags, protocol, priority: None, is_native: false });
         let row = interface(id, Mode::CrossConnect(InterfaceId(5 - id)));
         let mode = Mode::CrossConnect(InterfaceId(5 - id));
         rig.dataplane.set_interface(id, Some(Interface { port: parent, link, mode, ..row }));

@@ -26,7 +26,7 @@ const WAITS: [u64; 4] = [1, 2, 4, 8];
 
 /// Tables and columns that are looked at. Those that a schema lacks are left out.
 const COLUMNS: &[(&str, &[&str])] = &[
-    ("Open_vSwitch", &["bridges", "next_cfg", "cur_cfg", "iface_types"]),
+    ("Open_vSwitch", &["bridges", "next_cfg", "cur_cfg", "iface_types", "ssl"]),
     (
         "Bridge",
         &[
@@ -34,6 +34,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "ports",
             "controller",
             "fail_mode",
+            "protocols",
             "other_config",
             "mcast_snooping_enable",
             "rstp_enable",
@@ -89,6 +90,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
         "Controller",
         &["target", "max_backoff", "inactivity_probe", "is_connected", "role", "status"],
     ),
+    ("SSL", &["private_key", "certificate", "ca_cert", "bootstrap_ca_cert"]),
     ("NetFlow", &["targets", "engine_type", "engine_id", "add_id_to_interface", "active_timeout"]),
     ("sFlow", &["targets", "agent", "sampling", "header", "polling"]),
     ("IPFIX", &["targets", "sampling", "obs_domain_id", "cache_active_timeout", "cache_max_flows"]),

@@ -248,7 +248,12 @@ impl<R: Router> Maker<R> {
             let verb = if is_there { "set" } else { "add" };
             let set = format!("bridge {verb} {name} {}", bridge.settings);
             let says = !is_there || !bridge.settings.is_empty();
-            let mut commands: Vec<String> = says.then_some(set).into_iter().collect();
+            let mut commands = Vec::new();
+            // What is set of a list is added to it.
+            if is_there && made.is_some_and(|words| words.contains(" protocols ")) {
+                commands.push(format!("bridge set {name} protocols none"));
+            }
+            commands.extend(says.then_some(set));
             if is_there {
                 commands.push(format!("bridge set {name} controllers none"));
                 let listened = made.is_some_and(|words| words.contains("snooping on"));

@@ -11,7 +11,9 @@
 
 mod appctl;
 mod bonds;
+mod controllers;
 mod daemon;
+mod dpdk;
 mod exports;
 mod made;
 mod make;

@@ -16,6 +16,8 @@ use super::wanted::{Machine, Wanted, wanted};
 use crate::error::CliError;
 use crate::kept::Kept;
 
+mod controllers;
+mod dpdk;
 mod rstp;
 
 const BRIDGE: &str = "0a1b2c3d-4e5f-0000-0000-000000000000";

@@ -20,6 +20,8 @@ pub(super) struct Vlans {
     untagged: Option<u16>,
     /// The VLANs whose frames have tags; none: all that there are.
     tagged: Option<BTreeSet<u16>>,
+    /// Of these the one that frames without a tag are in, too.
+    native: Option<u16>,
 }
 
 /// Frames of a port: all that no other part of it takes, or those of a VLAN.
@@ -42,14 +44,22 @@ impl Vlans {
         let is_in = |trunks: &BTreeSet<u16>| trunks.is_empty() || trunks.contains(&0);
         match (port.text("vlan_mode"), tag) {
             (Some("access") | None, Some(tag)) => {
-                Ok(Self { untagged: Some(tag), tagged: Some(BTreeSet::new()) })
+                Ok(Self { untagged: Some(tag), tagged: Some(BTreeSet::new()), native: None })
             }
             (Some("native-untagged"), Some(tag)) => {
-                Ok(Self { untagged: Some(tag), tagged: all(trunks) })
+                Ok(Self { untagged: Some(tag), tagged: all(trunks), native: None })
             }
-            (Some("access"), None) => Ok(Self { untagged: Some(0), tagged: Some(BTreeSet::new()) }),
-            (Some("trunk" | "native-untagged") | None, _) => {
-                Ok(Self { untagged: is_in(&trunks).then_some(0), tagged: all(trunks) })
+            (Some("native-tagged"), Some(tag)) if tag != 0 => {
+                // It is in its native VLAN whatever `trunks` says.
+                let tagged = all(trunks).map(|trunks| &trunks | &BTreeSet::from([tag]));
+                Ok(Self { untagged: None, tagged, native: Some(tag) })
+            }
+            (Some("access"), None) => {
+                Ok(Self { untagged: Some(0), tagged: Some(BTreeSet::new()), native: None })
+            }
+            (Some("trunk" | "native-untagged" | "native-tagged") | None, _) => {
+                let untagged = is_in(&trunks).then_some(0);
+                Ok(Self { untagged, tagged: all(trunks), native: None })
             }
             (Some(mode), _) => Err(format!("vlan_mode {mode} is not done")),
         }
@@ -74,6 +84,12 @@ impl Vlans {
         self.tagged.as_ref().is_some_and(|tagged| tagged.contains(&vlan))
     }
 
+    /// What `port add` says of its part that has a VLAN's tags.
+    pub(super) fn part_words(&self, port: &str, vlan: u16) -> String {
+        let native = if self.native == Some(vlan) { " native" } else { "" };
+        format!("vlan parent {port} vlan {vlan}{native}")
+    }
+
     /// The same without a VLAN.
     pub(super) fn without(&mut self, vlan: u16) {
         if let Some(tagged) = &mut self.tagged {
@@ -83,7 +99,8 @@ impl Vlans {
 
     /// VLANs that it names.
     fn named(&self) -> impl Iterator<Item = u16> {
-        self.untagged.into_iter().chain(self.tagged.iter().flatten().copied()).filter(|it| *it != 0)
+        let all = self.untagged.into_iter().chain(self.native);
+        all.chain(self.tagged.iter().flatten().copied()).filter(|it| *it != 0)
     }
 }
 
@@ -159,6 +176,27 @@ mod tests {
                 (30, text(&["s.30", "t.30"])),
             ]
         );
+    }
+
+    #[test]
+    fn a_native_vlan_with_tags_has_what_comes_without_one() {
+        let text = |parts: &[&str]| parts.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        // Of all VLANs, and of some; without a tag it is a trunk.
+        let all = port("native-tagged", Some(20), &[]);
+        let some = port("native-tagged", Some(20), &[10]);
+        assert_eq!(
+            laid_out(&[("a", port("", Some(20), &[])), ("n", all.clone())]),
+            [(0, text(&[])), (20, text(&["a", "n.20"]))]
+        );
+        assert_eq!(
+            laid_out(&[("n", some.clone())]),
+            [(0, text(&[])), (10, text(&["n.10"])), (20, text(&["n.20"]))]
+        );
+        assert_eq!(port("native-tagged", None, &[]), port("trunk", None, &[]));
+        for it in [all, some] {
+            assert_eq!(it.part_words("n", 20), "vlan parent n vlan 20 native");
+            assert_eq!(it.part_words("n", 10), "vlan parent n vlan 10");
+        }
     }
 
     #[test]

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use control::config::field::Field;
 use control::config::objects::bridge::BridgeName;
-use control::config::objects::bridge_controller::Target;
 use control::config::objects::port::PortName;
 use ovsdb::{Row, Rows};
 
 use super::bonds;
+use super::controllers;
+use super::dpdk;
 use super::exports::{exports, samples};
 use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
@@ -120,23 +121,21 @@ impl Wanted {
             .map_err(|_| format!("bridge `{name}` is not {}", BridgeName::EXPECTED))?;
         let mac = mac_of(bridge, uuid);
         let (settings, datapath) = settings(name, bridge, &mac, machine)?;
+        let (protocols, unspoken) = controllers::protocols(name, bridge)?;
+        self.others.extend(unspoken);
         let snooping = snooping::words(name, bridge)?;
         // A bridge without its tree would have loops: it is not made.
         let tree = rstp::bridge_words(name, bridge)?;
         let mut made = WantedBridge {
             of: uuid.to_owned(),
-            settings: settings + &snooping + &tree,
+            settings: settings + &protocols + &snooping + &tree,
             snooping,
             rstp: tree,
             ..WantedBridge::default()
         };
-        for (_, controller) in rows.named(bridge, "controller", "Controller") {
-            match controller_words(controller) {
-                Ok(words) => made.controllers.push(words),
-                Err(why) => drop(self.others.insert(format!("{name}: {why}"))),
-            }
-        }
-        made.controllers.sort();
+        let (controllers, wrong) = controllers::words(rows, name, bridge);
+        made.controllers = controllers;
+        self.others.extend(wrong);
         let (exports, wrong) = exports(rows, name, bridge);
         made.exports = exports.keys().cloned().collect();
         self.exports.extend(exports);
@@ -270,9 +269,9 @@ impl Wanted {
         }
         for (port, vlan) in found.tagged {
             let Some(it) = tags.get_mut(&port) else { continue };
+            let add = it.vlans.part_words(&port, vlan);
             it.vlans.without(vlan);
             let of = self.ports.get(&port).map(|it| it.of.clone()).unwrap_or_default();
-            let add = format!("vlan parent {port} vlan {vlan}");
             let part = vlans::part_name(&(port.clone(), Some(vlan)));
             let made = WantedPort { of, add, on: vec![port], ..WantedPort::default() };
             self.ports.insert(part, made);
@@ -341,19 +340,19 @@ impl Wanted {
             for part in parts {
                 let member = vlans::part_name(&part);
                 let (parent, tag) = part;
+                let Some(of_port) = tags.get(&parent) else { continue };
                 let of = self.ports.get(&parent).map(|it| it.of.clone()).unwrap_or_default();
                 if let Some(tag) = tag {
                     if PortName::from_text(&member).is_err() {
                         self.fault(&of, format!("`{member}` is not {}", PortName::EXPECTED));
                         continue;
                     }
-                    let add = format!("vlan parent {parent} vlan {tag}");
+                    let add = of_port.vlans.part_words(&parent, tag);
                     let port =
                         WantedPort { of, add, on: vec![parent.clone()], ..WantedPort::default() };
                     self.ports.insert(member.clone(), port);
                 }
-                let words = tags.get(&parent).map(|it| it.words_on_groups(&made));
-                members.insert(member, words.unwrap_or_default());
+                members.insert(member, of_port.words_on_groups(&made));
             }
             let bridge_of_vlan = WantedBridge {
                 of: made.of.clone(),
@@ -403,6 +402,11 @@ fn kind_words(name: &str, interface: &Row, machine: &Machine<'_>) -> Result<Stri
             Ok(format!("gre local {local} remote {remote}{key}"))
         }
         Some("patch") => patch_words(name, &options, machine),
+        Some("dpdk") => dpdk::device(name, &options),
+        Some("dpdkvhostuser") => dpdk::socket(name, machine.folder),
+        Some("dpdkvhostuserclient") => Err(format!(
+            "{name}: type dpdkvhostuserclient is not done here, the router makes the socket: dpdkvhostuser"
+        )),
         Some(kind) => {
             Err(format!("could not open network device {name} (type {kind} is not done here)"))
         }
@@ -514,23 +518,6 @@ impl Tags {
             (false, false) => "multicast_router learned".to_owned(),
         }
     }
-}
-
-/// What is said of a controller.
-fn controller_words(controller: &Row) -> Result<String, String> {
-    let target = controller.text("target").unwrap_or_default();
-    let read = Target::from_text(target)
-        .map_err(|refusal| refusal.message.unwrap_or(format!("controller `{target}`")))?;
-    let seconds =
-        |column: &str| controller.whole(column).map(|ms| ms.clamp(1_000, 3_600_000) / 1_000);
-    let mut words = read.text();
-    if let Some(backoff) = seconds("max_backoff") {
-        words.push_str(&format!(" max_backoff {backoff}s"));
-    }
-    if let Some(probe) = seconds("inactivity_probe") {
-        words.push_str(&format!(" probe {probe}s"));
-    }
-    Ok(words)
 }
 
 pub(super) fn wire_mac(text: &str) -> Option<String> {

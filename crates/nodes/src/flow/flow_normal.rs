@@ -13,7 +13,9 @@
 
 use crate::interface::{Entrance, ReceivedRun};
 use crate::l2::vlan_input::{FirstTag, first_tag, take_off};
-use crate::tables::{BridgePort, Interfaces, Link, Setup, TAG_BYTES, WorkerCounters, bridge_port};
+use crate::tables::{
+    BridgePort, Interfaces, Link, Setup, TAG_BYTES, VlanMap, WorkerCounters, bridge_port,
+};
 use graph::{Context, Exits, Node, Published};
 use packet::Frame;
 use std::sync::Arc;
@@ -133,18 +135,20 @@ pub fn part_for_normal(
     port: &BridgePort,
     frame: &[u8],
 ) -> Result<Part, Refused> {
-    let itself = |tag_bytes| Ok(Part { interface: rx, tag_bytes });
-    let (protocol, tag, behind) = match first_tag(frame).ok_or(Refused::Runt)? {
-        FirstTag::None => return itself(0),
-        FirstTag::Priority => return itself(TAG_BYTES),
-        FirstTag::Vlan { protocol, tag, behind } => (protocol, tag, behind),
+    let map = interfaces.vlans_behind_flows(rx);
+    let untagged = map.and_then(VlanMap::untagged).unwrap_or(rx);
+    let (interface, tag_bytes) = match first_tag(frame).ok_or(Refused::Runt)? {
+        FirstTag::None => (untagged, 0),
+        FirstTag::Priority => (untagged, TAG_BYTES),
+        FirstTag::Vlan { protocol, tag, behind } => {
+            match map.and_then(|map| map.tagged(protocol, tag, behind)) {
+                Some(part) => (part, tag_bytes_of(interfaces, part)),
+                None if is_elsewhere(port) => return Err(Refused::NotInVlan),
+                None => (rx, 0),
+            }
+        }
     };
-    let part = interfaces.vlans_behind_flows(rx).and_then(|map| map.tagged(protocol, tag, behind));
-    match part {
-        Some(interface) => Ok(Part { interface, tag_bytes: tag_bytes_of(interfaces, interface) }),
-        None if is_elsewhere(port) => Err(Refused::NotInVlan),
-        None => itself(0),
-    }
+    Ok(Part { interface, tag_bytes })
 }
 
 fn tag_bytes_of(interfaces: &Interfaces, part: u16) -> usize {
@@ -218,6 +222,21 @@ mod tests {
         let counted = &world.setup.counters.interfaces[usize::from(BRIDGED_VLAN)];
         let counted = [&counted.rx_packets, &counted.rx_bytes].map(|it| it.load(Ordering::Relaxed));
         assert_eq!(counted, [2, 60 + 64]);
+    }
+
+    #[test]
+    fn a_native_vlan_has_what_comes_without_a_tag() {
+        let mut world = world(true);
+        world.change_interface(BRIDGED_VLAN, |row| {
+            if let Link::Vlan(vlan) = &mut row.link {
+                vlan.is_native = true;
+            }
+        });
+        for tags in [&[][..], &[0xa000], &[400]] {
+            let out = run(&world, TRUNK, frame(tags));
+            assert_eq!((out.exit.as_str(), out.rx), ("learn", BRIDGED_VLAN), "{tags:?}");
+            assert_eq!(out.header, frame(&[]), "{tags:?}");
+        }
     }
 
     #[test]

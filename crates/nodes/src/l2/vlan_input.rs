@@ -74,16 +74,16 @@ impl Node for VlanInput {
                 port = packet.rx();
                 map = interfaces.vlans(port);
             }
-            let (found, priority_bytes) = match owner(packet.header(), port, map) {
+            let (found, untagged_bytes) = match owner(packet.header(), port, map) {
                 Ok(found) => found,
                 // Its flows have all that no sub-interface takes.
-                Err(Exit::UnknownVlan) if is_in_flows(interfaces, port) => (port, 0),
+                Err(Exit::UnknownVlan) if is_in_flows(interfaces, port) => (port, Some(0)),
                 Err(exit) => return exit,
             };
             if found != own.0 || own.1 == Exit::UnknownVlan {
                 own = of(interfaces, found, port);
             }
-            take_off(packet, own.2 + priority_bytes);
+            take_off(packet, untagged_bytes.unwrap_or(own.2));
             if found != port {
                 packet.set_rx(found);
                 received.add(found, packet.length());
@@ -101,11 +101,11 @@ impl VlanInput {
         if !frame.rx().iter().fold(true, |same, &rx| same & (rx == port)) {
             return None;
         }
-        let (found, priority_bytes) =
+        let (found, untagged_bytes) =
             owner(frame.view(0).header(), port, interfaces.vlans(port)).ok()?;
         let (found, exit, bytes) = of(interfaces, found, port);
         let (vlan, behind) = vlan_of(frame.view(0).header().first_chunk()?);
-        if bytes + priority_bytes != TAG_BYTES || is_tag(behind) {
+        if untagged_bytes.unwrap_or(bytes) != TAG_BYTES || is_tag(behind) {
             return None;
         }
         let mut taken = 0;
@@ -151,18 +151,18 @@ fn turn(head: &mut [u8; TYPED], rotate: fn(u128, u32) -> u128) {
     }
 }
 
-/// The interface that a frame of `port` belongs to, and the octets of a tag that tells a priority
-/// and no VLAN.
+/// The interface that a frame of `port` belongs to, and, of one without a VLAN, the octets of its
+/// tag, which tells a priority at most: the interface may take off others by its tags.
 #[inline(always)]
-fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, usize), Exit> {
+fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, Option<usize>), Exit> {
     let first = first_tag(frame).ok_or(Exit::Runt)?;
-    let Some(map) = map else { return Ok((port, 0)) };
+    let Some(map) = map else { return Ok((port, Some(0))) };
     match first {
-        FirstTag::None => Ok((map.untagged().unwrap_or(port), 0)),
-        FirstTag::Priority => Ok((map.untagged().unwrap_or(port), TAG_BYTES)),
+        FirstTag::None => Ok((map.untagged().unwrap_or(port), Some(0))),
+        FirstTag::Priority => Ok((map.untagged().unwrap_or(port), Some(TAG_BYTES))),
         FirstTag::Vlan { protocol, tag, behind } => {
             let found = map.tagged(protocol, tag, behind).ok_or(Exit::UnknownVlan);
-            found.map(|id| (id, 0))
+            found.map(|id| (id, None))
         }
     }
 }
@@ -288,6 +288,32 @@ mod tests {
             let out = run(&World::new(), &[tagged(vids)]).remove(0);
             assert_eq!((out.exit.as_str(), &out.header), (exit, &plain), "{vids:?}");
         }
+    }
+
+    #[test]
+    fn frames_without_a_tag_are_the_native_vlans_as_those_with_its_tag_are() {
+        let mut world = World::new();
+        world.change_interface(ROUTED_VLAN, |it| {
+            if let Link::Vlan(vlan) = &mut it.link {
+                vlan.is_native = true;
+            }
+        });
+        let vids = [&[][..], &[100], &[0], &[], &[100], &[400]];
+        let frames: Vec<_> = vids.iter().map(|vids| tagged(vids)).collect();
+        let together = run(&world, &frames);
+        for (out, frame) in together.iter().zip(&frames) {
+            assert_eq!(out.header, tagged(&[]));
+            assert_eq!(*out, run(&world, std::slice::from_ref(frame)).remove(0));
+        }
+        assert_eq!([0, 5].map(|at| together[at].exit.as_str()), ["ethernet", "bridge"]);
+        // A vector of one kind.
+        for vids in [&[][..], &[0], &[100]] {
+            let out = run(&world, &vec![tagged(vids); 5]);
+            assert!(out.iter().all(|out| out.header == tagged(&[]) && out.exit == "ethernet"));
+        }
+        // Together, alone, and in vectors of one kind.
+        let counters = &world.setup.counters.interfaces[usize::from(ROUTED_VLAN)];
+        assert_eq!(counters.rx_packets.load(Ordering::Relaxed), 5 + 5 + 15);
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Vlan {
     pub protocol: u16,
     /// Priority of the tags it puts on; none keeps what the frame came with.
     pub priority: Option<u8>,
+    /// Frames without a tag are its own, too; what leaves has its tags.
+    pub is_native: bool,
 }
 
 /// Octets of a whole tag, its ethertype in front.
@@ -210,7 +212,11 @@ fn maps(rows: &[Option<Interface>], behind_flows: bool) -> Maps {
             if vlans.len() <= parent {
                 vlans.resize_with(parent + 1, || None);
             }
-            vlans[parent].get_or_insert_default().insert(vlan.tags, vlan.protocol, id);
+            let map = vlans[parent].get_or_insert_default();
+            map.insert(vlan.tags, vlan.protocol, id);
+            if vlan.is_native {
+                map.insert(VlanTags::Untagged, vlan.protocol, id);
+            }
         }
     }
     vlans.into_iter().map(|map| map.map(Arc::new)).collect()
@@ -288,7 +294,8 @@ mod tests {
 
     #[test]
     fn tags_are_written_with_their_priority_kept_or_new() {
-        let vlan = |tags, priority| Vlan { parent: 0, tags, protocol: 0x88a8, priority };
+        let vlan =
+            |tags, priority| Vlan { parent: 0, tags, protocol: 0x88a8, priority, is_native: false };
         let old = Some([0x81, 0, 0xb0, 5]);
         let keeps = vlan(VlanTags::One(100), None);
         assert_eq!(keeps.written(old)[..4], [0x88, 0xa8, 0xb0, 100]);

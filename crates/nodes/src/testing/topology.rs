@@ -156,7 +156,9 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
     ];
     let over4 = |wrap| Tunnel::new(wrap, Ends::new(US.into(), FAR.into()).unwrap());
     let over6 = |wrap| Tunnel::new(wrap, Ends::new(US6.into(), FAR6.into()).unwrap());
-    let vlan = |tags, protocol| Link::Vlan(Vlan { parent: TRUNK, tags, protocol, priority: None });
+    let vlan = |tags, protocol| {
+        Link::Vlan(Vlan { parent: TRUNK, tags, protocol, priority: None, is_native: false })
+    };
     let link = |id: u16| match id {
         ROUTED_VLAN => vlan(VlanTags::One(100), 0x8100),
         PAIR_VLAN => vlan(VlanTags::Two(200, 7), 0x88a8),
@@ -182,6 +184,7 @@ pub(crate) fn rows() -> Vec<Option<Interface>> {
             tags: VlanTags::One(500),
             protocol: 0x8100,
             priority: None,
+            is_native: false,
         }),
         _ => Link::Port,
     };

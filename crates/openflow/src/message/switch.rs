@@ -3,7 +3,7 @@
 use super::{Kind, PortDesc, message, nicira};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
-use crate::version::Version;
+use crate::version::{Version, Versions};
 
 /// The versions of a greeting, a bit each: those of its bitmap, or all up to its own.
 pub(super) fn decode_hello(version: u8, mut body: &[u8]) -> u32 {
@@ -224,11 +224,11 @@ pub fn echo(version: Version) -> Vec<u8> {
     message(version, Kind::EchoRequest, 0, &[])
 }
 
-/// A greeting: our highest version, and all of them.
-pub fn hello(xid: u32) -> Vec<u8> {
+/// A greeting: the highest of our versions, and all of them.
+pub fn hello(xid: u32, versions: Versions) -> Vec<u8> {
     let mut body = Writer::new();
     body.u16(1);
     body.u16(8);
-    body.u32(Version::bitmap());
-    message(Version::V15, Kind::Hello, xid, &body)
+    body.u32(versions.bitmap());
+    message(versions.highest(), Kind::Hello, xid, &body)
 }

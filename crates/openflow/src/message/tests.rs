@@ -8,6 +8,7 @@ use super::*;
 use crate::action::Action;
 use crate::field::Field;
 use crate::matching::{Match, tests::any_match};
+use crate::version::Versions;
 use proptest::prelude::*;
 
 const CAPTURED: &str = include_str!("../../captured/requests.txt");
@@ -150,10 +151,17 @@ fn errors_have_the_numbers_that_open_vswitch_has() {
 
 #[test]
 fn greetings_are_read_with_and_without_a_bitmap() {
-    assert_eq!(Request::decode(&hello(3), false), Ok(Request::Hello(Version::bitmap())));
+    let all = Versions::all();
+    assert_eq!(all.bitmap(), 0b1110010);
+    assert_eq!(Request::decode(&hello(3, all), false), Ok(Request::Hello(all.bitmap())));
+    let two = hello(3, Versions::of([Version::V10, Version::V13]));
+    assert_eq!(two, [4, 0, 0, 16, 0, 0, 0, 3, 0, 1, 0, 8, 0, 0, 0, 0b10010]);
     let old = Request::decode(&[1, 0, 0, 8, 0, 0, 0, 1], false);
     assert_eq!(old, Ok(Request::Hello(0b10)));
-    assert_eq!(Version::common(0b10), Some(Version::V10));
-    assert_eq!(Version::common(0b1111110 & !0b1000000), Some(Version::V14));
-    assert_eq!(Version::common(0b100), None);
+    assert_eq!(all.common(0b10), Some(Version::V10));
+    assert_eq!(all.common(0b1111110 & !0b1000000), Some(Version::V14));
+    assert_eq!(all.common(0b100), None);
+    let some = Versions::of([Version::V10, Version::V14]);
+    assert_eq!((some.common(0b1111110), some.highest()), (Some(Version::V14), Version::V14));
+    assert_eq!((some.common(0b10000), some.has(Version::V13)), (None, false));
 }

@@ -43,5 +43,6 @@ fn vlan(config: &VlanConfig, parent: u16) -> Vlan {
         Protocol::Customer => ethertype::VLAN,
         Protocol::Service => ethertype::QINQ,
     };
-    Vlan { parent, tags, protocol, priority: config.priority.map(|priority| priority as u8) }
+    let priority = config.priority.map(|priority| priority as u8);
+    Vlan { parent, tags, protocol, priority, is_native: config.native }
 }

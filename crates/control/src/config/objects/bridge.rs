@@ -9,7 +9,7 @@ use std::time::Duration;
 use wire::MacAddr;
 
 use super::bridge_behind;
-use super::bridge_controller::{self, Controller, Datapath};
+use super::bridge_controller::{self, Controller, Datapath, Protocol};
 use super::bridge_evpn::Evpn;
 use super::bridge_rstp::{self, Rstp};
 use super::bridge_snooping::{self, FixedGroup, RouterPort, Snooping};
@@ -181,6 +181,8 @@ object! {
         pub fail_mode: FailMode = FailMode::Standalone,
         /// Who tells it by OpenFlow, with `mode = "flow"`
         pub controllers: Vec<Controller> as "tcp:127.0.0.1:6653" = Vec::new(),
+        /// The versions of OpenFlow that it agrees to, with `mode = "flow"`; all when left out
+        pub protocols: Vec<Protocol> as "OpenFlow13" = Vec::new(),
         /// The number by which they know it; one of its own when left out
         pub datapath: Option<Datapath> as "0000020000000001" = None,
     }

@@ -41,10 +41,20 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
             let expected = "an exact `vlan`, and as `inner` a VLAN or \"any\"";
             report.push(Problem::new(field("inner"), message).expected(expected));
         }
-        let key = (&vlan.parent, vlan.vlan, vlan.inner);
-        if let Some(other) = used.insert(key, name) {
-            let message = format!("{} is {other} already", vlan.text());
-            report.push(Problem::new(field("vlan"), message).expected("each VLAN of a port once"));
+        if vlan.native && (!matches!(vlan.vlan, Vid::Exact(_)) || vlan.inner.is_some()) {
+            let message =
+                format!("{} has no one tag that frames without one could get", vlan.text());
+            let problem = Problem::new(field("native"), message);
+            report.push(problem.expected("`native` with an exact `vlan` and no `inner`"));
+        }
+        let untagged = vlan.native.then_some((&vlan.parent, Vid::Untagged, None));
+        for key in [Some((&vlan.parent, vlan.vlan, vlan.inner)), untagged].into_iter().flatten() {
+            if let Some(other) = used.insert(key, name) {
+                let of = Vlan { vlan: key.1, ..vlan.clone() };
+                let message = format!("{} is {other} already", of.text());
+                let problem = Problem::new(field("vlan"), message);
+                report.push(problem.expected("each VLAN of a port once"));
+            }
         }
     }
 }
@@ -108,6 +118,36 @@ fn name_of(vlan: &Vlan) -> Result<PortName, Problem> {
 #[cfg(test)]
 mod tests {
     use crate::config::{Host, Source, edit, parse};
+
+    #[test]
+    fn one_vlan_of_a_port_is_native_and_nobody_else_has_what_is_untagged() {
+        let told = |vlans: &str| {
+            let file = format!("[port]\np1 = {{ kind = \"memory\" }}\n{vlans}\n");
+            match parse(&Source::new("test", file), &Host::any()) {
+                Ok(_) => Vec::new(),
+                Err(report) => report.findings().into_iter().map(|it| it.message).collect(),
+            }
+        };
+        let of = |name: &str, more: &str| {
+            format!("{name} = {{ kind = \"vlan\", parent = \"p1\", {more} }}\n")
+        };
+        let native = of("a", "vlan = 7, native = true");
+        assert_eq!(told(&format!("{native}{}", of("b", "vlan = 8"))), [""; 0]);
+        for (other, fault) in [
+            ("vlan = 8, native = true", "VLAN untagged of p1 is a already"),
+            ("vlan = \"untagged\"", "VLAN untagged of p1 is a already"),
+            ("vlan = 7", "VLAN 7 of p1 is a already"),
+        ] {
+            assert_eq!(told(&format!("{native}{}", of("b", other))), [fault]);
+        }
+        for wrong in ["vlan = \"any\", native = true", "vlan = 7, inner = 8, native = true"] {
+            let told: Vec<String> = told(&of("a", wrong));
+            assert!(
+                told[0].contains("has no one tag that frames without one could get"),
+                "{told:?}"
+            );
+        }
+    }
 
     #[test]
     fn a_vlan_of_a_port_that_is_missing_is_not_offered_as_its_own_parent() {

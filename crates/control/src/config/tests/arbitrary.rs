@@ -198,6 +198,7 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 inner,
                 protocol: if index == 0 { Protocol::Service } else { Protocol::Customer },
                 priority: inner.map(|_| 5),
+                native: inner.is_none() && index > 0,
             }),
             PortKind::Vlan(Vlan {
                 parent,
@@ -205,6 +206,7 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 inner: None,
                 protocol: Protocol::Customer,
                 priority: None,
+                native: false,
             }),
             PortKind::Vxlan(Vxlan {
                 checksum: inner.map(|_| index > 1),

@@ -42,6 +42,8 @@ object! {
         pub protocol: Protocol as "802.1q" = Self::usual_protocol(inner),
         /// Priority of the tags it puts on; the one that a frame came with when left out
         pub priority: Option<u16> as "5" [0..=7] = None,
+        /// Whether frames of its parent without a tag are its, too; what leaves has its tag
+        pub native: bool = false,
     }
 }
 

@@ -6,10 +6,12 @@
 //! ```
 
 use super::hub::Hub;
+use super::keys::Keys;
 use super::server::Server;
-use super::session::{Session, Streams};
+use super::session::{GREETING, Session, Streams};
 use super::stream::Stream;
 use control::config::objects::bridge_controller::{Controller, Target};
+use rights::Folders;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,18 +44,46 @@ pub(super) struct OpenController {
     way: Way,
 }
 
+/// Where it is, and what it is shown.
+struct To {
+    address: SocketAddr,
+    keys: Option<Keys>,
+    config: Controller,
+}
+
+impl To {
+    /// Connects, and has both know each other.
+    fn connect(&self) -> io::Result<Stream> {
+        let tcp = TcpStream::connect_timeout(&self.address, PATIENCE)?;
+        tcp.set_nodelay(true)?;
+        let Some(keys) = &self.keys else { return Ok(Stream::Tcp(tcp)) };
+        let stream = keys.client(tcp, self.address.ip())?;
+        stream.begin(GREETING)?;
+        Ok(stream)
+    }
+}
+
 enum Way {
     Active { shared: Arc<Shared>, streams: Streams },
     Passive(Server, Instant),
 }
 
 impl OpenController {
-    pub(super) fn start(config: &Controller, hub: &Arc<Mutex<Hub>>) -> io::Result<Self> {
+    /// `folders`: below which files are opened by way of no link.
+    pub(super) fn start(
+        config: &Controller,
+        folders: &Folders,
+        hub: &Arc<Mutex<Hub>>,
+    ) -> io::Result<Self> {
+        let keys = match config.target.is_by_tls() {
+            true => Some(Keys::of(config, folders).ok_or_else(|| io::Error::other("no keys"))?),
+            false => None,
+        };
         let way = match config.target {
-            Target::Ptcp(address) => {
-                Way::Passive(Server::at_address(address, Arc::clone(hub))?, Instant::now())
+            Target::Ptcp(address) | Target::Pssl(address) => {
+                Way::Passive(Server::at_address(address, keys, Arc::clone(hub))?, Instant::now())
             }
-            Target::Tcp(address) => {
+            Target::Tcp(address) | Target::Ssl(address) => {
                 let state = State { ends: false, since: Instant::now(), problem: None };
                 let shared = Shared {
                     state: Mutex::new(state),
@@ -62,10 +92,11 @@ impl OpenController {
                 };
                 let (shared, streams) = (Arc::new(shared), Streams::default());
                 let way = Way::Active { shared: Arc::clone(&shared), streams: streams.clone() };
-                let (hub, config) = (Arc::clone(hub), config.clone());
+                let to = To { address, keys, config: config.clone() };
+                let hub = Arc::clone(hub);
                 thread::Builder::new()
                     .name("openflow-to".to_owned())
-                    .spawn(move || shared.run(address, &config, &hub, &streams))?;
+                    .spawn(move || shared.run(&to, &hub, &streams))?;
                 way
             }
         };
@@ -89,7 +120,7 @@ impl OpenController {
                 (made, state.since.elapsed(), state.problem.clone())
             }
             Way::Passive(server, since) => {
-                (server.taken.load(Ordering::Relaxed), since.elapsed(), None)
+                (server.taken.load(Ordering::Relaxed), since.elapsed(), server.problem())
             }
         }
     }
@@ -110,16 +141,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn run(
-        &self,
-        address: SocketAddr,
-        config: &Controller,
-        hub: &Arc<Mutex<Hub>>,
-        streams: &Streams,
-    ) {
-        let mut wait = FIRST_WAIT;
+    fn run(&self, to: &To, hub: &Arc<Mutex<Hub>>, streams: &Streams) {
+        let (config, mut wait) = (&to.config, FIRST_WAIT);
         loop {
-            let (has_spoken, problem) = self.once(address, config, hub, streams);
+            let (has_spoken, problem) = self.once(to, hub, streams);
             if has_spoken {
                 wait = FIRST_WAIT;
             }
@@ -132,17 +157,10 @@ impl Shared {
 
     /// One connection, from its beginning to its end: whether anything was agreed upon, and why it
     /// is over.
-    fn once(
-        &self,
-        address: SocketAddr,
-        config: &Controller,
-        hub: &Arc<Mutex<Hub>>,
-        streams: &Streams,
-    ) -> (bool, String) {
-        let begun = TcpStream::connect_timeout(&address, PATIENCE).and_then(|stream| {
-            stream.set_nodelay(true)?;
-            Session::begin(Stream::Tcp(stream), hub, streams, Some(config.probe))
-        });
+    fn once(&self, to: &To, hub: &Arc<Mutex<Hub>>, streams: &Streams) -> (bool, String) {
+        let config = &to.config;
+        let stream = to.connect();
+        let begun = stream.and_then(|it| Session::begin(it, hub, streams, Some(config.probe)));
         let session = match begun {
             Ok(Some(session)) => session,
             Ok(None) => return (false, "the bridge has too many connections".to_owned()),

@@ -8,8 +8,8 @@ use super::surroundings::Surroundings;
 use flow::Told;
 use nodes::interface::Exporter;
 use nodes::tables::{BridgeId, FlowBridge, FlowRow, Tracking};
-use openflow::Version;
 use openflow::message::{Role, echo};
+use openflow::{Version, Versions};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -138,6 +138,21 @@ impl Hub {
         let was = self.bridge.datapath();
         self.bridge.set_datapath(datapath);
         was != datapath
+    }
+
+    /// Agrees to these versions and no others. Who speaks another, or was greeted with others and
+    /// has not answered, has to come again.
+    pub(super) fn set_versions(&mut self, versions: Versions) {
+        if self.bridge.versions() == versions {
+            return;
+        }
+        self.bridge.set_versions(versions);
+        for peer in self.peers.values() {
+            if !peer.connection.version().is_some_and(|it| versions.has(it)) {
+                peer.out.close();
+                peer.stream.end();
+            }
+        }
     }
 
     /// A new connection, which is written to by `out`; none where there are too many.

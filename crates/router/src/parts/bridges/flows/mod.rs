@@ -10,6 +10,7 @@
 
 mod controller;
 mod hub;
+mod keys;
 mod megaflows;
 mod normal;
 mod outbox;
@@ -23,7 +24,7 @@ mod trace;
 
 use crate::core::{Core, fault};
 use control::config::objects::bridge::{Bridge, BridgeName, FailMode};
-use control::config::objects::bridge_controller::{Controller, Target};
+use control::config::objects::bridge_controller::{Controller, Protocol, Target};
 use control::config::objects::export::ExportName;
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
@@ -34,6 +35,8 @@ use hub::{Hub, Policy};
 use nodes::tables::{BridgeId, FlowPort, FlowRow, FlowTold, Spanning, bridge_port};
 use normal::Domains;
 use openflow::port::LOCAL;
+use openflow::{Version, Versions};
+use rights::Folders;
 use server::Server;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
@@ -74,27 +77,50 @@ struct Open {
 
 impl Open {
     /// Has the controllers that there are to be, and no others; or those that there were.
-    fn connect(&mut self, name: &BridgeName, wanted: &[Controller]) -> Result<(), ApplyError> {
+    fn connect(
+        &mut self,
+        core: &Core,
+        name: &BridgeName,
+        wanted: &[Controller],
+    ) -> Result<(), ApplyError> {
         let had: Vec<Controller> = self.controllers.iter().map(|it| it.config.clone()).collect();
         self.controllers.retain(|it| wanted.contains(&it.config));
-        self.start(wanted).map_err(|(target, error)| {
+        let folders = core.devices.folders();
+        self.start(wanted, folders).map_err(|(target, error)| {
             self.controllers.retain(|it| had.contains(&it.config));
             // What was there a moment ago: if it cannot be now, the error is told already.
-            _ = self.start(&had);
+            _ = self.start(&had, folders);
             let message = format!("{} cannot be: {error}", target.text());
             fault(&format!("bridge.{name}.controllers"), message)
         })
     }
 
-    fn start(&mut self, wanted: &[Controller]) -> Result<(), (Target, std::io::Error)> {
+    fn start(
+        &mut self,
+        wanted: &[Controller],
+        folders: &Folders,
+    ) -> Result<(), (Target, std::io::Error)> {
         for config in wanted {
             if self.controllers.iter().all(|it| it.config != *config) {
-                let open = OpenController::start(config, &self.hub);
+                let open = OpenController::start(config, folders, &self.hub);
                 self.controllers.push(open.map_err(|error| (config.target, error))?);
             }
         }
         Ok(())
     }
+}
+
+/// The versions that a bridge agrees to.
+fn versions(config: &Bridge) -> Versions {
+    if config.protocols.is_empty() {
+        return Versions::all();
+    }
+    Versions::of(config.protocols.iter().map(|it| match it {
+        Protocol::V10 => Version::V10,
+        Protocol::V13 => Version::V13,
+        Protocol::V14 => Version::V14,
+        Protocol::V15 => Version::V15,
+    }))
 }
 
 /// How a bridge fails: each controller has time to be asked, to answer, and to be tried again.
@@ -176,6 +202,7 @@ impl Flows {
             open.samples.clone_from(&config.samples);
             let mut hub = locked(&open.hub);
             hub.set_policy(policy);
+            hub.set_versions(versions(config));
             let knows_another = hub.set_datapath(config.datapath.map(|it| it.0));
             hub.settle();
             drop(hub);
@@ -183,7 +210,7 @@ impl Flows {
                 // Who knows the bridge by another number has to come again.
                 open.controllers.clear();
             }
-            let connected = open.connect(name, &config.controllers);
+            let connected = open.connect(core, name, &config.controllers);
             if connected.is_err()
                 && is_new
                 && let Some(open) = self.open.remove(&id)

@@ -10,6 +10,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Messages that may wait.
 const MOST_MESSAGES: usize = 1024;
@@ -112,7 +113,9 @@ impl Outbox {
     /// The next message, when there is one and the one before is written; none: it is closed.
     pub(super) fn next(&self) -> Option<Vec<u8>> {
         let mut state = self.locked();
-        state.is_writing = false;
+        if std::mem::take(&mut state.is_writing) && state.waiting.is_empty() {
+            self.0.changed.notify_all();
+        }
         loop {
             if let Some(message) = state.waiting.pop_front() {
                 state.is_writing = true;
@@ -126,6 +129,14 @@ impl Outbox {
             }
             state = self.0.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Waits until all of it is written, so long at most.
+    pub(super) fn finish(&self, time: Duration) {
+        let is_left =
+            |state: &mut State| !state.is_closed && (state.is_writing || !state.waiting.is_empty());
+        let waited = self.0.changed.wait_timeout_while(self.locked(), time, is_left);
+        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Nothing more is put in; who waits goes on.
@@ -174,6 +185,24 @@ mod tests {
         assert!(!gone.answer(vec![vec![8]], |_| Err(io::ErrorKind::BrokenPipe.into())));
         gone.close();
         assert!(!gone.answer(vec![vec![9]], |_| Ok(1)));
+    }
+
+    #[test]
+    fn it_is_waited_for_until_the_last_is_written_and_no_longer_than_that() {
+        let (out, long) = (Outbox::default(), Duration::from_secs(60));
+        out.finish(long);
+        assert!(out.offer(vec![1]) && out.offer(vec![2]));
+        let writes = thread::spawn({
+            let out = out.clone();
+            move || [out.next(), out.next(), out.next()]
+        });
+        out.finish(long);
+        out.close();
+        assert_eq!(writes.join().unwrap(), [Some(vec![1]), Some(vec![2]), None]);
+        // Nobody writes: a moment.
+        let out = Outbox::default();
+        assert!(out.offer(vec![1]));
+        out.finish(Duration::from_millis(1));
     }
 
     #[test]

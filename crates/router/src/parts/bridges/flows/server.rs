@@ -1,16 +1,18 @@
-//! Where controllers and tools come to: a Unix socket for each bridge, and TCP where it is said.
+//! Where controllers and tools come to: a Unix socket for each bridge, and TCP where it is said,
+//! with TLS over it or without.
 
 use super::hub::Hub;
+use super::keys::Keys;
 use super::session::{Session, Streams};
 use super::stream::Stream;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -27,6 +29,30 @@ pub(super) struct Server {
     pub(super) streams: Streams,
     /// Connections that were taken.
     pub(super) taken: Arc<AtomicU64>,
+    /// Why the last that came was not spoken with, if it was not.
+    problem: Problem,
+}
+
+/// What is told of who came. Its copies are one.
+#[derive(Clone, Default)]
+struct Problem(Arc<Mutex<Option<String>>>);
+
+impl Problem {
+    /// Of a connection: what became of it.
+    fn note(&self, from: Option<IpAddr>, begun: &io::Result<()>) {
+        let problem = begun.as_ref().err().map(|error| match from {
+            Some(from) => format!("{from}: {error}"),
+            None => error.to_string(),
+        });
+        if let Some(why) = &problem {
+            tracing::warn!(fault = "openflow", %why, "a controller is not spoken with");
+        }
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = problem;
+    }
+
+    fn last(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 impl Server {
@@ -45,13 +71,21 @@ impl Server {
         Self::start(Some(path.to_owned()), Stream::Unix(listening), accept, hub)
     }
 
-    pub(super) fn at_address(address: SocketAddr, hub: Arc<Mutex<Hub>>) -> io::Result<Self> {
+    /// `keys`: who comes has to show over TLS who it is.
+    pub(super) fn at_address(
+        address: SocketAddr,
+        keys: Option<Keys>,
+        hub: Arc<Mutex<Hub>>,
+    ) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let listening = TcpStream::from(OwnedFd::from(listener.try_clone()?));
         let accept = move || {
             let (stream, _) = listener.accept()?;
             stream.set_nodelay(true)?;
-            Ok(Stream::Tcp(stream))
+            match &keys {
+                Some(keys) => keys.server(stream),
+                None => Ok(Stream::Tcp(stream)),
+            }
         };
         Self::start(None, Stream::Tcp(listening), accept, hub)
     }
@@ -70,26 +104,39 @@ impl Server {
             listening,
             streams: streams.clone(),
             taken: Arc::clone(&taken),
+            problem: Problem::default(),
         };
+        let problem = it.problem.clone();
         thread::Builder::new().name("openflow".to_owned()).spawn(move || {
             loop {
                 let stream = accept();
                 if ends.load(Ordering::Acquire) {
                     return;
                 }
-                let Ok(stream) = stream else {
-                    thread::sleep(PAUSE);
-                    continue;
+                let stream = match stream {
+                    Ok(stream) => stream,
+                    Err(error) => {
+                        problem.note(None, &Err(error));
+                        thread::sleep(PAUSE);
+                        continue;
+                    }
                 };
                 taken.fetch_add(1, Ordering::Relaxed);
+                let (from, problem) = (stream.peer_address(), problem.clone());
                 let served = Session::begin(stream, &hub, &streams, None);
+                let spawn = |it: Session| it.spawn(move |begun| problem.note(from, begun));
                 // None: closed, there are enough.
-                if let Err(error) = served.and_then(|it| it.map_or(Ok(()), Session::spawn)) {
+                if let Err(error) = served.and_then(|it| it.map_or(Ok(()), spawn)) {
                     tracing::warn!(fault = "openflow", %error, "a controller cannot be served");
                 }
             }
         })?;
         Ok(it)
+    }
+
+    /// Why the last that came was not spoken with.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.problem.last()
     }
 }
 

@@ -4,6 +4,7 @@
 //!  stream ─▶ reader ─▶ Hub ─▶ answers ─▶ (at once, or) queue ─▶ writer ─▶ stream
 //!                          events ──────▶ (full: missed)
 //! ```
+//! Over TLS both have to know each other first; what is to be written waits for that.
 //! Who reads slowly keeps its own answers waiting and nobody else. Who does not greet, or
 //! says half a message, is given up.
 //! Who is silent for long is asked whether it is there (`probe`), and given up if it says nothing
@@ -22,14 +23,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a connection may take to greet, and to say a message whole that it has begun.
-const GREETING: Duration = Duration::from_secs(5);
+/// How long a connection may take to show over TLS who it is, to greet, and to say a message whole
+/// that it has begun.
+pub(super) const GREETING: Duration = Duration::from_secs(5);
 /// For others, between two shares of one that says much.
 const PAUSE: Duration = Duration::from_micros(100);
 /// How long who came by TCP may be silent before it is asked whether it is there.
 const FAR_PROBE: Duration = Duration::from_secs(60);
 /// How long a connection may take none of what is written to it.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long who is refused may take to read why.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// Read at once.
 const CHUNK: usize = 64 * 1024;
 
@@ -100,7 +104,8 @@ impl Session {
         let Some(peer) = joined else { return Ok(None) };
         let seat = Seat { hub: Arc::clone(hub), streams: streams.clone(), peer, out };
         streams.locked().insert(peer, Arc::clone(&stream));
-        seat.out.offer(hello(1));
+        let versions = locked(hub).bridge.versions();
+        seat.out.offer(hello(1, versions));
         let (out, writing) = (seat.out.clone(), Arc::clone(&stream));
         thread::Builder::new()
             .name("openflow-out".to_owned())
@@ -108,11 +113,20 @@ impl Session {
         Ok(Some(Self { stream, seat, probe }))
     }
 
-    /// Reads on a thread of its own.
-    pub(super) fn spawn(self) -> io::Result<()> {
+    /// Reads on a thread of its own, which tells first whether both ends know each other.
+    pub(super) fn spawn(
+        self,
+        told: impl FnOnce(&io::Result<()>) + Send + 'static,
+    ) -> io::Result<()> {
         let name = "openflow-in".to_owned();
-        // Whichever way it ends: the connection is over.
-        thread::Builder::new().name(name).spawn(move || _ = self.read())?;
+        thread::Builder::new().name(name).spawn(move || {
+            let begun = self.stream.begin(GREETING);
+            told(&begun);
+            if begun.is_ok() {
+                // Whichever way it ends: the connection is over.
+                _ = self.read();
+            }
+        })?;
         Ok(())
     }
 
@@ -182,7 +196,11 @@ impl Session {
                 return Err(io::ErrorKind::BrokenPipe.into());
             }
             if !heard.goes_on {
-                return Err(io::Error::other("it speaks no version of OpenFlow that we do"));
+                // What it is told of that.
+                self.seat.out.finish(FAREWELL);
+                return Err(io::Error::other(
+                    "it speaks no version of OpenFlow that the bridge does",
+                ));
             }
             (0..heard.messages).for_each(|_| _ = messages.next());
             if !messages.0.is_empty() {
