@@ -12,6 +12,7 @@
 //! packets of one port are asked for before the first of them is looked at.
 
 use crate::flow::asking::{Asking, IN_FRONT, TOGETHER, ask_for_steps};
+use crate::flow::held::Held;
 use crate::flow::rewriting::rewrite;
 use crate::flow::tracking::{Now, Untracked, track, track_known};
 use crate::interface::{run_of, told};
@@ -183,6 +184,14 @@ enum Way {
     Normal,
 }
 
+/// The number that what the step at a place sends has in a tunnel, if the one before it says that.
+fn number_before(steps: &[Step], next: usize) -> Option<u32> {
+    match steps.get(next.checked_sub(1)?)? {
+        Step::Number(number) => Some(*number),
+        _ => None,
+    }
+}
+
 impl At<'_> {
     fn exit(&self, way: Way) -> Exit {
         match way {
@@ -201,33 +210,6 @@ impl At<'_> {
 fn last_queue(steps: &[Step]) -> Option<u32> {
     let queue = |step: &Step| if let Step::Queue(queue) = step { Some(*queue) } else { None };
     steps.iter().rev().find_map(queue).flatten()
-}
-
-/// Verdicts that a vector's packets had last, held so that the cache may change meanwhile: most
-/// have one of two, before tracking and behind it, and a counter that all workers share is not
-/// touched for each.
-#[derive(Default)]
-struct Held {
-    verdicts: [Option<Arc<Verdict>>; 2],
-    next: usize,
-}
-
-impl Held {
-    /// What a packet comes to, if that is still known.
-    #[inline]
-    fn verdict(&mut self, cache: &Cache, found: Found) -> Option<&Verdict> {
-        let verdict = cache.verdict(found)?;
-        let is_it = |held: &Option<Arc<Verdict>>| {
-            held.as_ref().is_some_and(|held| Arc::ptr_eq(held, verdict))
-        };
-        let at = self.verdicts.iter().position(is_it).unwrap_or_else(|| {
-            let at = self.next;
-            self.next = (at + 1) % self.verdicts.len();
-            self.verdicts[at] = Some(Arc::clone(verdict));
-            at
-        });
-        self.verdicts[at].as_deref()
-    }
 }
 
 /// What packets came to.
@@ -292,6 +274,7 @@ impl Acts {
         let steps = &verdict.steps;
         let mut next = usize::from(packet.tx());
         let mut queue = last_queue(steps.get(..next).unwrap_or_default());
+        let mut number = number_before(steps, next);
         let mut tells = false;
         let ends = |at: usize| matches!(steps.get(at), None | Some(Step::End));
         while let Some(step) = steps.get(next) {
@@ -352,6 +335,11 @@ impl Acts {
                     next += 1;
                     continue;
                 }
+                Step::Number(it) => {
+                    number = Some(*it);
+                    next += 1;
+                    continue;
+                }
                 Step::Queue(number) => {
                     queue = *number;
                     next += 1;
@@ -370,7 +358,7 @@ impl Acts {
                 if let Some(queue) = queue {
                     packet.set_queue(queue, context.now_tsc);
                 }
-                return Next::Leaves(self.leave(packet, way, at));
+                return Next::Leaves(self.leave(packet, way, number, at));
             }
             if context.room() == 0 {
                 packet.set_tx(next as u16);
@@ -384,8 +372,9 @@ impl Acts {
                 if let Some(queue) = queue {
                     copy.set_queue(queue, now_tsc);
                 }
-                self.leave(copy, way, at);
+                self.leave(copy, way, number, at);
             }
+            number = None;
             next += 1;
         }
         Next::Leaves(if tells { Exit::Told } else { Exit::NoAction })
@@ -502,8 +491,17 @@ impl Acts {
         exporter.sample(context.worker, packet.header(), place, sample, now);
     }
 
-    /// Leads a packet its way.
-    fn leave(&self, mut packet: PacketView<'_>, way: Way, at: &At<'_>) -> Exit {
+    /// Leads a packet its way; where an adjacency would be, a tunnel finds the number that it has.
+    fn leave(
+        &self,
+        mut packet: PacketView<'_>,
+        way: Way,
+        number: Option<u32>,
+        at: &At<'_>,
+    ) -> Exit {
+        if let Some(number) = number {
+            packet.set_adjacency(number);
+        }
         if let Way::Port(row) = way {
             packet.set_tx(row.interface);
             if row.is_own {
@@ -567,6 +565,7 @@ impl Acts {
             }
             // Those are not for here.
             Step::Queue(_)
+            | Step::Number(_)
             | Step::Output(_)
             | Step::Normal
             | Step::Track(_)

@@ -18,6 +18,7 @@ nodes! {
 }
 
 mod asking;
+mod held;
 mod rewriting;
 mod tracking;
 

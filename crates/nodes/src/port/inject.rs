@@ -114,6 +114,13 @@ impl Node for Inject {
                     frame.view(slot).set_tx(interface);
                     Exit::Output
                 }
+                Injected::Numbered { interface, number, packet } => {
+                    frame.push(packet, interface);
+                    let mut packet = frame.view(slot);
+                    packet.set_tx(interface);
+                    packet.set_adjacency(number);
+                    Exit::Output
+                }
                 Injected::Resolved { adjacency, rx, packet } => {
                     let is_ip6 = ip::version(packet.bytes()) == 6;
                     self.count_tunnels(packet.bytes(), rx, adjacency, context);

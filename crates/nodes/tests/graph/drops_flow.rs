@@ -25,7 +25,7 @@ fn bridge(rig: &mut Rig, program: Program) {
         let port = BridgePort { flow: Some(id + 1), ..BridgePort::new(FLOWS) };
         rig.change_interface(id, |row| row.mode = Mode::Bridged(port));
     }
-    let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let entry = PortEntry::all();
     let meter = Meter::new(MeterMod::KBPS, vec![Band { rate: 1, burst: 0 }], 0);
     let mut snapshot = Snapshot {
         generation: 1,

@@ -14,6 +14,15 @@ pub enum Injected {
         /// The frame.
         packet: PacketBuf,
     },
+    /// A whole frame, to leave by a tunnel that lets flows say its number.
+    Numbered {
+        /// The tunnel.
+        interface: u16,
+        /// The number.
+        number: u32,
+        /// The frame.
+        packet: PacketBuf,
+    },
     /// A packet that waited for its adjacency, complete now.
     Resolved {
         /// The adjacency.
@@ -76,6 +85,7 @@ impl Injected {
     pub fn into_packet(self) -> Option<PacketBuf> {
         match self {
             Self::Frame { packet, .. }
+            | Self::Numbered { packet, .. }
             | Self::Resolved { packet, .. }
             | Self::Unreachable { packet, .. }
             | Self::Whole { packet, .. }

@@ -32,7 +32,13 @@ impl Look<'_> {
         let all = dataplane.flow_bridges.lock().unwrap_or_else(PoisonError::into_inner);
         let bridge = Arc::clone(all.get(port.bridge)?);
         drop(all);
+        // What a worker knew already has no tunnel's number where that would be.
+        let is_numbered = bridge.tunnel(port.flow?).is_some_and(|tunnel| tunnel.number.is_none());
+        if is_numbered && self.router.exit_of(self.step) == "act" {
+            return None;
+        }
         let mut key = Key::default();
+        bridge.tell_tunnel(port.flow?, self.step.adjacency, &mut key);
         extract(&whole(self.step), port.flow?, &mut key);
         let (verdict, trail) = flow::explain(&bridge.snapshot, &key);
         let mut told: Vec<_> = trail.iter().map(|it| ("flow", looked(it))).collect();
@@ -66,6 +72,7 @@ impl Look<'_> {
                 format!("{} with VLAN {}", in_words(PushVlan { tpid: *tpid }.into()), tci & 0xfff)
             }
             Step::PopVlan => "pop_vlan".to_owned(),
+            Step::Number(number) => format!("set_tunnel:0x{number:x}"),
             Step::Queue(Some(queue)) => format!("set_queue:{queue}"),
             Step::Queue(None) => "pop_queue".to_owned(),
             Step::Meter(meter) => format!("meter:{meter}, which lets it pass here"),

@@ -60,11 +60,16 @@ impl Surroundings {
         std::mem::take(&mut self.told)
     }
 
-    fn send_by(&self, frame: &[u8], number: PortNumber) {
+    /// By a port; `of_tunnel`: the number that it has in a tunnel that lets flows say it.
+    fn send_by(&self, frame: &[u8], number: PortNumber, of_tunnel: Option<u32>) {
         let Some(row) = self.rows.get(&number).filter(|row| !row.is_own) else { return };
+        let interface = row.interface;
+        let injected = |packet| match of_tunnel {
+            Some(number) => Injected::Numbered { interface, number, packet },
+            None => Injected::Frame { interface, packet },
+        };
         if let Some(packet) = self.pool.cache().copy_of(frame)
-            && let Err(refused) =
-                self.injector.send(Injected::Frame { interface: row.interface, packet })
+            && let Err(refused) = self.injector.send(injected(packet))
             && let Some(packet) = refused.into_packet()
         {
             self.pool.cache().release_one(packet);
@@ -72,13 +77,13 @@ impl Surroundings {
     }
 
     /// As an ordinary bridge: where the station is, else everywhere.
-    fn send_normally(&self, frame: &[u8], in_port: PortNumber) {
+    fn send_normally(&self, frame: &[u8], in_port: PortNumber, of_tunnel: Option<u32>) {
         let station = frame.first_chunk::<6>().map(|mac| MacKey::new(self.id.0, *mac));
         let known = station.and_then(|key| self.stations.table.lookup(key, self.stations.now()));
         for (&number, row) in self.rows.iter() {
             let is_meant = known.is_none_or(|station| station.port == u32::from(row.interface));
             if number != in_port && is_meant {
-                self.send_by(frame, number);
+                self.send_by(frame, number, of_tunnel);
             }
         }
     }
@@ -128,12 +133,13 @@ impl Surroundings {
         steps: &[Step],
         tables: &Snapshot,
     ) {
-        let (mut tracked, mut next) = (Tracked::default(), 0);
+        let (mut tracked, mut next, mut of_tunnel) = (Tracked::default(), 0, None);
         while let Some(step) = steps.get(next) {
             next += 1;
             match step {
-                Step::Output(number) => self.send_by(frame, *number),
-                Step::Normal => self.send_normally(frame, in_port),
+                Step::Number(number) => of_tunnel = Some(*number),
+                Step::Output(number) => self.send_by(frame, *number, of_tunnel.take()),
+                Step::Normal => self.send_normally(frame, in_port, of_tunnel.take()),
                 Step::Set(field, value, mask) => _ = write_field(frame, *field, *value, *mask),
                 Step::PushVlan(tpid, tci) => {
                     frame.splice(0..0, [0; 4]);
