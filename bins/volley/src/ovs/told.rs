@@ -12,7 +12,7 @@ use super::rstp;
 use super::wanted::Wanted;
 
 /// Kinds of interfaces that there are.
-const KINDS: [&str; 6] = ["gre", "internal", "patch", "system", "tap", "vxlan"];
+const KINDS: [&str; 7] = ["geneve", "gre", "internal", "patch", "system", "tap", "vxlan"];
 
 /// Columns of a row that are to be other than they are.
 pub(super) struct Columns(BTreeMap<(&'static str, String), BTreeMap<&'static str, Datum>>);
