@@ -106,7 +106,7 @@ impl Node for FlowInput {
             cache.follow(bridge.snapshot.generation, 0);
             match bridge.tunnel(in_port) {
                 None => self.group.find::<false>(frame, slots.clone(), (in_port, None), cache),
-                tunnel => self.group.find_by_tunnel(frame, slots.clone(), (in_port, tunnel), cache),
+                tunnel => self.group.find::<true>(frame, slots.clone(), (in_port, tunnel), cache),
             }
             self.group.lead(frame, slots, bridge, cache, exits);
         }
@@ -151,24 +151,10 @@ impl Group {
         }
     }
 
-    /// Finds the megaflows of packets that came by a tunnel.
+    /// Finds the megaflows of packets; `TUNNEL`: of a tunnel, which may let each have its number.
+    /// Its loops have all registers: no part of a longer function.
     #[inline(never)]
-    fn find_by_tunnel(
-        &mut self,
-        frame: &mut Frame,
-        slots: Range<usize>,
-        by: (u16, Option<&CameBy>),
-        cache: &mut Cache,
-    ) {
-        match by.1 {
-            Some(CameBy { number: None, .. }) => self.find::<true>(frame, slots, by, cache),
-            _ => self.find::<false>(frame, slots, by, cache),
-        }
-    }
-
-    /// Finds the megaflows of packets; `NUMBERED`: each has a tunnel's number.
-    #[inline(always)]
-    fn find<const NUMBERED: bool>(
+    fn find<const TUNNEL: bool>(
         &mut self,
         frame: &mut Frame,
         slots: Range<usize>,
@@ -176,13 +162,15 @@ impl Group {
         cache: &mut Cache,
     ) {
         let (start, count) = (slots.start, slots.len());
+        let in_port = by.0;
+        let is_numbered = TUNNEL && by.1.is_some_and(|tunnel| tunnel.number.is_none());
         self.usual = 0;
         let looks = cache.looks_exactly();
         frame.each_of(slots.clone(), |packet| {
             let at = packet.index() - start;
             self.lengths[at] = packet.length() as u32;
-            if looks && let Some(plain) = Plain::of(packet.header(), by.0) {
-                let plain = if NUMBERED { plain.numbered(packet.adjacency()) } else { plain };
+            if looks && let Some(plain) = Plain::of(packet.header(), in_port) {
+                let plain = if is_numbered { plain.numbered(packet.adjacency()) } else { plain };
                 let hash = plain.hash();
                 prefetch_read(cache.place_of(hash));
                 (self.plains[at], self.hashes[at]) = (plain, hash);

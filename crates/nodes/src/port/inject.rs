@@ -111,7 +111,10 @@ impl Node for Inject {
             let exit = match next {
                 Injected::Frame { interface, packet } => {
                     frame.push(packet, interface);
-                    frame.view(slot).set_tx(interface);
+                    let mut packet = frame.view(slot);
+                    packet.set_tx(interface);
+                    // In a tunnel that lets flows say its number it has none.
+                    packet.set_adjacency(0);
                     Exit::Output
                 }
                 Injected::Numbered { interface, number, packet } => {

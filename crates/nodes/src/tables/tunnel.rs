@@ -321,6 +321,8 @@ pub(super) struct Tunnels {
     ports: Vec<u16>,
     /// Some take packets with nothing between two IP headers.
     any_ip: bool,
+    /// Some are of Geneve, or let flows say their number.
+    any_uncommon: bool,
 }
 
 impl Tunnels {
@@ -341,7 +343,10 @@ impl Tunnels {
             rows.iter().filter_map(port).filter(|port| *port != udp::port::VXLAN).collect();
         ports.sort_unstable();
         ports.dedup();
+        let is_uncommon =
+            |tunnel: Tunnel| matches!(tunnel.key.wrap, Wrap::Geneve { .. } | Wrap::ByFlows(_));
         Self {
+            any_uncommon: rows.iter().filter_map(tunnel).any(is_uncommon),
             ports,
             any_ip: rows.iter().filter_map(tunnel).any(|tunnel| tunnel.key.wrap == Wrap::Ip),
             ids: (0..).zip(rows).filter_map(id).collect(),
@@ -355,6 +360,12 @@ impl Interfaces {
     #[inline]
     pub fn has_ip_tunnels(&self) -> bool {
         self.tunnels.any_ip
+    }
+
+    /// Whether some tunnel is of Geneve, or lets flows say its number.
+    #[inline]
+    pub fn has_uncommon_tunnels(&self) -> bool {
+        self.tunnels.any_uncommon
     }
 
     /// The interface of a tunnel whose packets are in a VRF.

@@ -8,6 +8,7 @@
 //!                                          └▶ drop
 //! ```
 //! GRE's sequence numbers and Geneve's options are read over: what comes is taken as it comes.
+//! Where no tunnel is Geneve's, its packets are some of VXLAN's that no tunnel has.
 
 use super::ecn;
 use crate::interface::{Entrance, ReceivedRun, entrances};
@@ -124,6 +125,25 @@ impl Node for TunnelDecap {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
+        // Most routers have none of those: their packets pay nothing for them.
+        if self.interfaces.get(context).has_uncommon_tunnels() {
+            self.open_all::<true>(frame, exits, context);
+        } else {
+            self.open_all::<false>(frame, exits, context);
+        }
+    }
+}
+
+impl TunnelDecap {
+    /// Takes what is inside out of all packets; `UNCOMMON`: there are tunnels of Geneve, or some
+    /// that let flows say their number.
+    #[inline(always)]
+    fn open_all<const UNCOMMON: bool>(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
         let interfaces = self.interfaces.get(context);
         let Self { counters, slow_path, limits, .. } = self;
         let mut tell = |hub: u16, underlay: u16, key: TunnelKey| {
@@ -147,7 +167,7 @@ impl Node for TunnelDecap {
         let mut last: Option<((TunnelKey, VrfId), Result<Found, Exit>)> = None;
         let mut received = ReceivedRun::new(counters);
         exits.each(frame, |packet| {
-            let opened = match open(packet) {
+            let opened = match open::<UNCOMMON>(packet) {
                 Ok(opened) => opened,
                 Err(exit) => return exit,
             };
@@ -159,7 +179,7 @@ impl Node for TunnelDecap {
                 return Exit::Nested;
             }
             let found = match last {
-                Some((known, found)) if known == (opened.key, vrf) => found,
+                Some((known, found)) if known.1 == vrf && is_same(&known.0, &opened.key) => found,
                 _ => {
                     let found = find(interfaces, opened.key, vrf, |hub, key| tell(hub, rx, key));
                     last = Some(((opened.key, vrf), found));
@@ -181,13 +201,19 @@ impl Node for TunnelDecap {
             }
             packet.start_here();
             packet.set_rx(found.id);
-            if let Some(number) = found.number {
-                packet.set_adjacency(number);
+            if UNCOMMON && found.is_numbered {
+                tell_number(packet, opened.key.wrap);
             }
             received.add(found.id, packet.length());
             exit
         });
     }
+}
+
+/// Has flows see a packet's number.
+#[inline(never)]
+fn tell_number(packet: &mut PacketView<'_>, wrap: Wrap) {
+    packet.set_adjacency(wrap.number().unwrap_or(0));
 }
 
 /// What is known of a packet for us once its headers are read.
@@ -203,6 +229,23 @@ struct Opened {
     ecn: u8,
 }
 
+/// Whether two keys are one. Of VXLAN, which nearly all are of, without asking for all the others.
+#[inline(always)]
+fn is_same(one: &TunnelKey, other: &TunnelKey) -> bool {
+    match (one.wrap, other.wrap) {
+        (Wrap::Vxlan { vni, port }, Wrap::Vxlan { vni: other_vni, port: other_port }) => {
+            vni == other_vni && port == other_port && one.ends == other.ends
+        }
+        _ => is_same_of_any(*one, *other),
+    }
+}
+
+/// By value: what is lent to a call stands in memory, for each packet.
+#[inline(never)]
+fn is_same_of_any(one: TunnelKey, other: TunnelKey) -> bool {
+    one == other
+}
+
 /// A tunnel's interface and the way in by it.
 #[derive(Clone, Copy)]
 struct Found {
@@ -210,13 +253,13 @@ struct Found {
     exit: Exit,
     inside: Inside,
     summed: bool,
-    /// The packet's number, for flows, where the tunnel has none.
-    number: Option<u32>,
+    /// Flows are told the packet's number: the tunnel has none.
+    is_numbered: bool,
 }
 
 /// The tunnel that a packet is of, and where that which is inside begins.
 #[inline(always)]
-fn open(packet: &PacketView<'_>) -> Result<Opened, Exit> {
+fn open<const UNCOMMON: bool>(packet: &PacketView<'_>) -> Result<Opened, Exit> {
     let bytes = packet.header();
     let (ends, protocol, inside, ecn) = if ip::version(bytes) == 6 {
         let (header, inside) = upper_layer(packet).ok_or(Exit::Truncated)?;
@@ -235,27 +278,26 @@ fn open(packet: &PacketView<'_>) -> Result<Opened, Exit> {
         protocol::IPV6 => open_ip(inside, 6, ethertype::IPV6)?,
         _ => {
             let datagram = udp::Header::new(inside).ok_or(Exit::Truncated)?;
-            let inside = &inside[udp::Header::LEN..];
-            if datagram.destination_port() == udp::port::GENEVE {
+            let (inside, port) = (&inside[udp::Header::LEN..], datagram.destination_port());
+            if UNCOMMON && port == udp::port::GENEVE {
                 let (wrap, kind, rest) = open_geneve(inside)?;
-                let bytes = bytes.len() - rest;
-                let summed = datagram.checksum() != 0;
-                return Ok(Opened { key: TunnelKey { wrap, ends }, kind, bytes, summed, ecn });
+                (wrap, kind, rest, datagram.checksum() != 0)
+            } else {
+                let header = vxlan::Header::new(inside).ok_or(Exit::Truncated)?;
+                if !header.is_valid() {
+                    return Err(Exit::BadVxlanFlags);
+                }
+                let rest = inside.len() - vxlan::Header::LEN;
+                let wrap = Wrap::Vxlan { vni: header.vni(), port };
+                (wrap, ethertype::TEB, rest, datagram.checksum() != 0)
             }
-            let header = vxlan::Header::new(inside).ok_or(Exit::Truncated)?;
-            if !header.is_valid() {
-                return Err(Exit::BadVxlanFlags);
-            }
-            let summed = datagram.checksum() != 0;
-            let rest = inside.len() - vxlan::Header::LEN;
-            let wrap = Wrap::Vxlan { vni: header.vni(), port: datagram.destination_port() };
-            (wrap, ethertype::TEB, rest, summed)
         }
     };
     Ok(Opened { key: TunnelKey { wrap, ends }, kind, bytes: bytes.len() - rest, summed, ecn })
 }
 
 /// What wraps in a datagram of Geneve, the kind of what is inside, and its octets.
+#[inline(never)]
 fn open_geneve(datagram: &[u8]) -> Result<(Wrap, u16, usize), Exit> {
     let header = geneve::Header::new(datagram).ok_or(Exit::Truncated)?;
     if header.version() != 0 || header.flags() & geneve::CONTROL != 0 {
@@ -336,11 +378,8 @@ fn find(
         entrance => entrance.into(),
     };
     let tunnel = tunnel_of(id).ok_or(Exit::UnknownTunnel)?;
-    let number = match tunnel.key.wrap {
-        Wrap::ByFlows(_) => key.wrap.number(),
-        _ => None,
-    };
-    Ok(Found { id, exit, inside: tunnel.inside, summed: tunnel.summed, number })
+    let is_numbered = matches!(tunnel.key.wrap, Wrap::ByFlows(_));
+    Ok(Found { id, exit, inside: tunnel.inside, summed: tunnel.summed, is_numbered })
 }
 
 /// The way in of what is inside, if the tunnel carries such.

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use wire::craft;
 
 const FLOWS: BridgeId = BridgeId(9);
-/// A port of the bridge, beside the tunnel, which is port 2; port 3 is another tunnel, port 4 one of
-/// a number of its own.
+/// A port of the bridge, beside the tunnel, which is port 2; port 3 is another tunnel, port 4 one
+/// of a number of its own.
 const PLAIN: u16 = 2;
 
 fn rig(flows: Vec<(u16, Match, Program)>) -> Rig {
