@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
     };
     extract(frame.get(1..).unwrap_or_default(), 1, &mut key);
-    let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let entry = PortEntry::all();
     let mut tables =
         Snapshot { ports: Arc::new((1..4).map(|it| (it, entry)).collect()), ..Snapshot::default() };
     let ip = Match::any().with(Field::EthType, 0x0800);

@@ -26,7 +26,14 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((first, mut rest)) = bytes.split_first() else { return };
     let version = Version::ALL[usize::from(*first) % Version::ALL.len()];
     let mut bridge = Bridge::new("br0", [2; 6], false, 0);
-    let port = Port { name: "p1".into(), mac: [2; 6], is_up: true, has_link: true, speed_kbps: 0 };
+    let port = Port {
+        name: "p1".into(),
+        mac: [2; 6],
+        is_up: true,
+        has_link: true,
+        speed_kbps: 0,
+        is_numbered: false,
+    };
     bridge.set_port(1, Some(port), 0);
     let mut connection = Connection::new(false);
     let bit = 1u8 << (version as u8);

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use wire::{
     MacAddr, arp, checksum,
     choice::{Choice, Net},
-    craft, describe, gre, gtp_u, icmp4, icmp6,
+    craft, describe, geneve, gre, gtp_u, icmp4, icmp6,
     ip::protocol,
     ipv4,
     ipv6::{self, extension},
@@ -108,6 +108,9 @@ fn transport(bytes: &[u8]) {
     }
     if let Some(header) = vxlan::Header::new(bytes) {
         assert!(header.vni() <= vxlan::MAX_VNI);
+    }
+    if let Some(header) = geneve::Header::new(bytes) {
+        assert!(header.vni() <= vxlan::MAX_VNI && (8..=260).contains(&header.header_len()));
     }
     assert!(options::Options::new(bytes).count() <= bytes.len());
     assert!(extension::Options::new(bytes).count() <= bytes.len());

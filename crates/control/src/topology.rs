@@ -70,6 +70,7 @@ impl Drawn {
         let mut about = vec![match &port.kind {
             PortKind::Vlan(vlan) => vlan.text(),
             PortKind::Vxlan(vxlan) => format!("VXLAN {}", vxlan.vni),
+            PortKind::Geneve(geneve) => format!("Geneve {}", geneve.vni),
             kind => kind.name().word().to_owned(),
         }];
         about.extend(port.kind.claim());

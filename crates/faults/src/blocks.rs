@@ -100,6 +100,7 @@ const LINES: &[&[&str]] = &[
         r#"bridge.fl = { mode = "flow", ports = ["p5", "p6"] }"#,
         r#"bridge.fl = { mode = "flow", ports = ["p6", "bv"], fail_mode = "secure" }"#,
         r#"bridge.fl = { mode = "flow", ports = [{ port = "p3", number = 7 }, "p5", "p6"] }"#,
+        r#"bridge.fl = { mode = "flow", ports = ["p5", "gn"] }"#,
         r#"bridge.fl = { mode = "flow", ports = ["p5", { port = "p6", point_to_point = false }], rstp = { priority = 8192 } }"#,
     ],
     &[
@@ -127,6 +128,11 @@ const LINES: &[&[&str]] = &[
     ],
     &[
         r#"port.ip = { kind = "ipip", local = "10.12.0.1", remote = "10.12.0.7", addresses = ["10.79.0.1/30"] }"#,
+    ],
+    &[
+        r#"port.gn = { kind = "geneve", vni = "flow", local = "10.12.0.1", remote = "10.12.0.7" }"#,
+        r#"port.gn = { kind = "vxlan", vni = "flow", local = "10.12.0.1", remote = "10.12.0.7" }"#,
+        r#"port.gn = { kind = "geneve", vni = 9, local = "10.12.0.1", remote = "10.12.0.7" }"#,
     ],
     &[r#"port.er = { kind = "erspan", session = 5, local = "10.12.0.1", remote = "10.12.0.7" }"#],
     &[

@@ -34,6 +34,7 @@ mod track;
 mod trail;
 mod translate;
 mod trie;
+mod tunnel;
 mod wide;
 pub mod words;
 
@@ -56,3 +57,4 @@ pub use trail::{Event, Looked, What};
 pub use translate::{
     Traced, explain, trace, trace_again, translate, translate_actions, translate_again,
 };
+pub use tunnel::CameBy;

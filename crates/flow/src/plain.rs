@@ -111,6 +111,12 @@ impl Plain {
         one ^ two ^ three
     }
 
+    /// The word that says nothing of a packet that has not begun again.
+    #[inline]
+    pub(crate) fn last_mut(&mut self) -> &mut u64 {
+        &mut self.0[6]
+    }
+
     /// The words, to be kept.
     pub(crate) fn words(&self) -> &[u64; 7] {
         &self.0

@@ -19,6 +19,8 @@ pub struct Rewrite {
     put: [u32; WORDS],
     /// What of the hop limit is kept and put, if any of it is written.
     hop_limit: Option<(u8, u8)>,
+    /// The number that it has in a tunnel that lets flows say it.
+    pub number: Option<u32>,
     /// Where it goes then.
     pub port: PortNumber,
 }
@@ -27,6 +29,10 @@ impl Rewrite {
     /// The same as these steps, where they are no more than that.
     pub(crate) fn of(steps: &[Step]) -> Option<Self> {
         let (Step::Output(port), sets) = steps.split_last()? else { return None };
+        let (number, sets) = match sets.split_last() {
+            Some((Step::Number(number), sets)) => (Some(*number), sets),
+            _ => (None, sets),
+        };
         let (mut keep, mut put) = ([0xff; 4 * WORDS], [0; 4 * WORDS]);
         let mut hop_limit = None;
         for step in sets {
@@ -46,7 +52,7 @@ impl Rewrite {
                 .zip(address)
                 .for_each(|(bits, at)| set(&mut keep[at], &mut put[at], bits));
         }
-        Some(Self { keep: words(keep), put: words(put), hop_limit, port: *port })
+        Some(Self { keep: words(keep), put: words(put), hop_limit, number, port: *port })
     }
 
     /// Writes into a frame. False, and nothing is written, where it is cut short, or has no hop
@@ -147,7 +153,10 @@ mod tests {
         {
             assert_eq!(Rewrite::of(&[set.clone(), more, Step::Output(1)]), None);
         }
-        assert_eq!(Rewrite::of(&[set]), None);
+        assert_eq!(Rewrite::of(std::slice::from_ref(&set)), None);
+        assert_eq!(Rewrite::of(&[Step::Number(5), set.clone(), Step::Output(1)]), None);
+        let numbered = Rewrite::of(&[set, Step::Number(5), Step::Output(1)]).unwrap();
+        assert_eq!((numbered.number, numbered.port), (Some(5), 1));
         assert_eq!(Rewrite::of(&[]), None);
     }
 }

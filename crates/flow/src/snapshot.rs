@@ -20,6 +20,15 @@ pub struct PortEntry {
     pub receives: bool,
     /// Its link is there.
     pub is_live: bool,
+    /// It is a tunnel whose packets have the number that flows say.
+    pub is_numbered: bool,
+}
+
+impl PortEntry {
+    /// One that may do everything, and is no tunnel.
+    pub const fn all() -> Self {
+        Self { floods: true, sends: true, receives: true, is_live: true, is_numbered: false }
+    }
 }
 
 /// A table, and what it counted.

@@ -22,6 +22,8 @@ pub enum Step {
     PushVlan(u16, u16),
     /// The first tag away.
     PopVlan,
+    /// The number that what leaves next has in tunnels that let flows say it.
+    Number(u32),
     /// The queue of what leaves next.
     Queue(Option<u32>),
     /// Through a meter of this number: what is too much ends here.

@@ -389,9 +389,20 @@ impl<'s> Translation<'s> {
     /// Leaves by a real port, if it may.
     fn send(&mut self, number: PortNumber, may_return: bool) {
         let is_back = number == self.in_port() && !may_return;
-        if !is_back && self.snapshot.ports.get(&number).is_some_and(|port| port.sends) {
+        let port = self.snapshot.ports.get(&number).filter(|port| !is_back && port.sends);
+        if let Some(port) = port {
+            if port.is_numbered {
+                self.number();
+            }
             self.put(Step::Output(number));
         }
+    }
+
+    /// Says which number what leaves next has in a tunnel that has none of its own: what flows set
+    /// last, else that which it came with. Tunnels have as many bits of it as there is room for.
+    fn number(&mut self) {
+        self.see(Field::TunId, Field::TunId.ones());
+        self.put(Step::Number(self.key.get(Field::TunId) as u32));
     }
 
     fn in_port(&self) -> PortNumber {

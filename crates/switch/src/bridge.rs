@@ -89,6 +89,11 @@ impl Bridge {
         Some(self.snapshot())
     }
 
+    /// What was found in the tables until now is found anew: what is beside packets changed.
+    pub fn begin_anew(&mut self) {
+        self.is_changed = true;
+    }
+
     /// As workers have it, or will.
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = self.snapshot.clone();

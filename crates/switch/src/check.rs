@@ -109,7 +109,6 @@ impl Bridge {
                 kind.is_inconsistent |= kind.check(Field::IpTtl).is_err();
                 Ok(())
             }
-            Action::SetTunnel(_) => Err(Fault::BadSetType),
             Action::GotoTable(it) if it.table <= table || it.table > LAST_TABLE => {
                 Err(Fault::BadInstructionTable)
             }
@@ -252,20 +251,15 @@ impl Kind {
     }
 }
 
-/// What tunnels have is nothing that packets here leave with; connections are marked inside of
-/// `ct`.
+/// What else tunnels have than a number and ends is nothing that packets here leave with;
+/// connections are marked inside of `ct`.
 fn can_be_set(field: Field) -> Result<(), Fault> {
     if is_of_connection(field) {
         return Err(Fault::BadSetArgument);
     }
     let is_beyond = matches!(
         field,
-        Field::TunId
-            | Field::TunSrc
-            | Field::TunDst
-            | Field::TunIp6Src
-            | Field::TunIp6Dst
-            | Field::TunFlags
+        Field::TunFlags
             | Field::TunGbpId
             | Field::TunGbpFlags
             | Field::MplsLabel

@@ -20,6 +20,8 @@ pub struct Port {
     pub has_link: bool,
     /// Its speed in kbit/s; 0: not known.
     pub speed_kbps: u32,
+    /// It is a tunnel whose packets have the number that flows say.
+    pub is_numbered: bool,
 }
 
 /// A port with what controllers made of it.
@@ -40,6 +42,7 @@ impl OpenPort {
             sends: !is_down && !has(config::NO_FWD),
             receives: !is_down && !has(config::NO_RECV),
             is_live: !is_down && self.port.has_link,
+            is_numbered: self.port.is_numbered,
         }
     }
 

@@ -46,7 +46,8 @@ impl Talk {
         let mut bridge = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
         for number in 1..4u16 {
             let (name, mac) = (format!("p{number}"), [2, 0, 0, 0, 1, number as u8]);
-            let port = Port { name, mac, is_up: true, has_link: true, speed_kbps: 0 };
+            let port =
+                Port { name, mac, is_up: true, has_link: true, speed_kbps: 0, is_numbered: false };
             bridge.set_port(number, Some(port), 0);
         }
         let mut it =
@@ -162,7 +163,7 @@ fn what_cannot_be_is_refused_with_open_vswitchs_numbers() {
     assert_eq!(refused(buffered), (1, 8));
     let fin = openflow::action::FinTimeout { idle: 1, hard: 1 };
     assert_eq!(refused(add(1, Match::any(), vec![fin.into()])), (2, 0));
-    let tunnel = SetField::whole(Field::TunId, 5);
+    let tunnel = SetField::whole(Field::TunFlags, 1);
     assert_eq!(refused(add(1, Match::any(), vec![tunnel.into()])), (2, 13));
     let mut overlap = add(1, Match::any(), vec![]);
     overlap.flags = flag::CHECK_OVERLAP;
@@ -336,7 +337,14 @@ fn heard(talk: &mut Talk) -> Vec<u8> {
     talk.bridge.take_events();
     talk.bridge.told(&told(u64::MAX), &[5; 100], 0);
     talk.bridge.told(&told(3), &[5; 100], 0);
-    let port = Port { name: "p".into(), mac: [2; 6], is_up: true, has_link: true, speed_kbps: 0 };
+    let port = Port {
+        name: "p".into(),
+        mac: [2; 6],
+        is_up: true,
+        has_link: true,
+        speed_kbps: 0,
+        is_numbered: false,
+    };
     talk.bridge.set_port(9, Some(port), 0);
     talk.bridge.set_port(9, None, 0);
     for event in talk.bridge.take_events() {
@@ -480,4 +488,26 @@ fn what_tracking_cannot_do_is_refused_as_open_vswitch_refuses_it() {
         );
         assert_eq!(talk.bridge.tracks(), wanted.is_ok());
     }
+}
+
+#[test]
+fn the_number_of_a_tunnel_is_set_matched_and_told() {
+    use openflow::action::SetTunnel;
+    let mut talk = Talk::new(Version::V13);
+    let set = |key: u64| SetTunnel { key }.into();
+    let matching = Match::any().with(Field::TunId, 0x64).with(Field::TunSrc, 0xc000_0209);
+    for (priority, actions) in [
+        (1, vec![set(0x64), to(2)[0].clone()]),
+        (2, vec![SetField::whole(Field::TunDst, 9).into(), to(2)[0].clone()]),
+    ] {
+        assert_eq!(talk.mods(Version::V13, &add(priority, matching.clone(), actions)), Ok(()));
+    }
+    let mut told = Vec::new();
+    talk.bridge.each_flow(|flow| {
+        told.push(format!("{}: {}", flow.matching, openflow::Actions(&flow.program)));
+    });
+    told.sort();
+    let of = "tun_id=0x64,tun_src=192.0.2.9";
+    let does = ["set_field:0.0.0.9->tun_dst", "set_field:0x64->tun_id"];
+    assert_eq!(told, does.map(|it| format!("{of}: {it},output:2")));
 }

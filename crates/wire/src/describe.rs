@@ -13,7 +13,7 @@ use std::fmt::{self, Display, Formatter};
 use crate::{
     arp, checksum,
     ethernet::{self, ethertype},
-    gre,
+    geneve, gre,
     ip::protocol,
     ipv4,
     ipv6::{self, extension},
@@ -180,6 +180,10 @@ impl Line {
                 f.write_str(" ")?;
                 self.vxlan(f, datagram.payload)
             }
+            Ok(datagram) if header.destination_port() == udp::port::GENEVE => {
+                f.write_str(" ")?;
+                self.geneve(f, datagram.payload)
+            }
             Ok(datagram) => write!(f, " len {}", datagram.payload.len()),
             Err(_) => write!(f, " [length {} of {}]", header.length(), bytes.len()),
         }
@@ -194,6 +198,19 @@ impl Line {
         }
         write!(f, "VXLAN vni {} ", header.vni())?;
         self.inner(f, Start::Frame, &bytes[vxlan::Header::LEN..])
+    }
+
+    fn geneve(self, f: &mut Formatter<'_>, bytes: &[u8]) -> fmt::Result {
+        let whole = geneve::Header::new(bytes)
+            .and_then(|header| Some((header, bytes.get(header.header_len()..)?)));
+        let Some((header, inside)) = whole else {
+            return write!(f, "Geneve [cut short, {} octets]", bytes.len());
+        };
+        write!(f, "Geneve vni {} ", header.vni())?;
+        match header.ethertype() {
+            ethertype::TEB => self.inner(f, Start::Frame, inside),
+            kind => write!(f, "ethertype 0x{kind:04x} len {}", inside.len()),
+        }
     }
 
     fn gre(self, f: &mut Formatter<'_>, bytes: &[u8]) -> fmt::Result {
@@ -317,6 +334,13 @@ mod tests {
         check(
             outer.build(),
             "IPv4 10.0.0.1 > 10.0.1.2 ttl 64 len 78 UDP 50000 > 4789 VXLAN vni 42 \
+             (IPv4 0.0.0.1 > 0.0.0.2 ttl 64 len 28 UDP 5 > 6 len 0)",
+        );
+        let inside = craft::ethernet(A, B).ipv4(1, 2).udp(5, 6).build();
+        let geneve = [&geneve::header(42)[..], &inside].concat();
+        check(
+            ipv4().udp(50000, 6081).payload(&geneve).build(),
+            "IPv4 10.0.0.1 > 10.0.1.2 ttl 64 len 78 UDP 50000 > 6081 Geneve vni 42 \
              (IPv4 0.0.0.1 > 0.0.0.2 ttl 64 len 28 UDP 5 > 6 len 0)",
         );
         check(

@@ -22,6 +22,7 @@ pub mod craft;
 pub mod cut;
 pub mod describe;
 pub mod ethernet;
+pub mod geneve;
 pub mod gre;
 pub mod gtp_u;
 pub mod icmp4;

@@ -47,6 +47,8 @@ pub mod port {
     pub const LISP_CONTROL: u16 = 4342;
     /// Frames in UDP (RFC 7348).
     pub const VXLAN: u16 = 4789;
+    /// Frames in UDP, with options (RFC 8926).
+    pub const GENEVE: u16 = 6081;
     /// First port that traceroute tries.
     pub const TRACEROUTE: u16 = 33434;
 }

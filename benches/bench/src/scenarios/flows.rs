@@ -56,7 +56,7 @@ fn bridge(
         row.mode = Mode::Bridged(BridgePort::new(BRIDGE).with_flows(id + 1));
         rig.dataplane.set_interface(id, Some(row));
     }
-    let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let entry = PortEntry::all();
     let mut snapshot = Snapshot { generation: 1, ..Snapshot::default() };
     snapshot.ports = Arc::new([(1, entry), (2, entry)].into());
     for flow in flows {

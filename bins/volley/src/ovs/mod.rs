@@ -23,6 +23,7 @@ mod router;
 mod rstp;
 mod snooping;
 mod told;
+mod tunnels;
 mod vlans;
 mod wanted;
 

@@ -2,7 +2,6 @@
 //! rows, and of which devices there are.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
 use std::path::Path;
 
 use control::config::field::Field;
@@ -18,6 +17,7 @@ use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
 use super::rstp;
 use super::snooping;
+use super::tunnels;
 use super::vlans::{self, Vlans};
 
 /// The number of a bridge's own port.
@@ -369,16 +369,6 @@ impl Wanted {
 /// What `port add` says of what stands behind an interface.
 fn kind_words(name: &str, interface: &Row, machine: &Machine<'_>) -> Result<String, String> {
     let options = interface.get("options").pairs();
-    let address = |key: &str| match options.get(key).map(|text| text.parse::<IpAddr>()) {
-        Some(Ok(address)) => Ok(address),
-        Some(Err(_)) => Err(format!("options:{key} is not an IP address")),
-        None => Err(format!("options:{key} is missing")),
-    };
-    let key = |most: u32| match options.get("key").map(|text| text.parse::<u32>()) {
-        None => Ok(None),
-        Some(Ok(key)) if key <= most => Ok(Some(key)),
-        Some(_) => Err("options:key is no number of a tunnel".to_owned()),
-    };
     match interface.text("type") {
         None | Some("system") => match machine.devices.contains(name) {
             true => Ok(format!("af_packet device {name}")),
@@ -386,30 +376,15 @@ fn kind_words(name: &str, interface: &Row, machine: &Machine<'_>) -> Result<Stri
             false => Err(format!("could not open network device {name} (No such device)")),
         },
         Some("internal" | "tap") => Ok(format!("tap device {name}")),
-        Some("vxlan") => {
-            let (local, remote) = (address("local_ip")?, address("remote_ip")?);
-            let vni = key(0xff_ffff)?.unwrap_or(0);
-            let mut words = format!("vxlan vni {vni} local {local} remote {remote}");
-            if let Some(port) = options.get("dst_port") {
-                let port: u16 = port.parse().map_err(|_| "options:dst_port is no port")?;
-                words.push_str(&format!(" udp_port {port}"));
-            }
-            Ok(words)
-        }
-        Some("gre") => {
-            let (local, remote) = (address("local_ip")?, address("remote_ip")?);
-            let key = key(u32::MAX)?.map(|key| format!(" key {key}")).unwrap_or_default();
-            Ok(format!("gre local {local} remote {remote}{key}"))
-        }
         Some("patch") => patch_words(name, &options, machine),
         Some("dpdk") => dpdk::device(name, &options),
         Some("dpdkvhostuser") => dpdk::socket(name, machine.folder),
         Some("dpdkvhostuserclient") => Err(format!(
             "{name}: type dpdkvhostuserclient is not done here, the router makes the socket: dpdkvhostuser"
         )),
-        Some(kind) => {
+        Some(kind) => tunnels::words(kind, &options).unwrap_or_else(|| {
             Err(format!("could not open network device {name} (type {kind} is not done here)"))
-        }
+        }),
     }
 }
 

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 fn snapshot(flows: Vec<Flow>) -> Snapshot {
     let mut it = Snapshot { generation: 1, ..Snapshot::default() };
-    let port = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let port = PortEntry::all();
     it.ports = Arc::new((1..5).map(|number| (number, port)).collect());
     for flow in flows {
         it.table_mut(flow.table).flows.insert(Arc::new(flow));

@@ -1,6 +1,7 @@
 //! What each action does to the packet whose way is worked out.
 
 use super::*;
+use crate::tunnel::ENDS;
 
 impl Machine for Translation<'_> {
     fn has(&mut self, field: Field) -> bool {
@@ -74,6 +75,9 @@ impl Machine for Translation<'_> {
                 let key = &self.key;
                 let (to, tci) = (key.get(Field::EthDst), key.get(Field::VlanTci) as u16);
                 self.note(|| What::Normal { to, tci });
+                if self.snapshot.ports.values().any(|port| port.is_numbered) {
+                    self.number();
+                }
                 self.put(Step::Normal);
             }
             port::FLOOD | port::ALL => {
@@ -101,6 +105,13 @@ impl Machine for Translation<'_> {
                 metadata.set(field, value, field.ones());
             }
             self.see(field, field.ones());
+        }
+        // These its port decides, or flows.
+        for field in ENDS {
+            let value = self.key.get(field);
+            if value != 0 {
+                metadata.set(field, value, field.ones());
+            }
         }
         let (table, cookie) = (self.table, self.cookie);
         let told = Told::Packet { max_len, controller, reason, table, cookie, metadata };

@@ -11,7 +11,7 @@ use openflow::message::Bucket;
 
 fn world(flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
     let mut it = Snapshot::default();
-    let port = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let port = PortEntry::all();
     it.ports = Arc::new((1..5).map(|number| (number, port)).collect());
     for (table, priority, matching, program) in flows {
         it.table_mut(table).flows.insert(Arc::new(Flow::new(table, priority, matching, program)));
@@ -363,4 +363,84 @@ fn what_leads_on_is_not_counted_and_what_leads_back_is() {
     let chain = (0..200).map(|table| (table, 1, Match::any(), vec![on(table + 1)]));
     let chain = world(chain.chain([(200, 1, Match::any(), vec![to(2)])]).collect());
     assert_eq!(*translate(&chain, &packet()).steps, [Step::Output(2)]);
+}
+
+/// Port 4 is a tunnel whose packets have the number that flows say.
+fn numbered(flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
+    let mut it = world(flows);
+    let mut ports = (*it.ports).clone();
+    ports.insert(4, PortEntry { is_numbered: true, ..PortEntry::all() });
+    it.ports = Arc::new(ports);
+    it
+}
+
+fn number(number: u64) -> Action {
+    SetField::whole(Field::TunId, number.into()).into()
+}
+
+#[test]
+fn what_leaves_by_a_tunnel_has_the_number_that_was_set_last() {
+    let program =
+        vec![to(4), number(5), to(2), to(4), number(0x0102_0304_0506), to(4), number(7), to(3)];
+    let verdict = translate(&numbered(vec![(0, 1, Match::any(), program)]), &packet());
+    let wanted = [
+        Step::Number(0),
+        Step::Output(4),
+        Step::Output(2),
+        Step::Number(5),
+        Step::Output(4),
+        Step::Number(0x0304_0506),
+        Step::Output(4),
+        Step::Output(3),
+    ];
+    assert_eq!(*verdict.steps, wanted);
+    // The first had the number that the packet brought, which then decides.
+    assert_eq!(verdict.mask.get(Field::TunId), u64::MAX.into());
+    let own = translate(&numbered(vec![(0, 1, Match::any(), vec![number(5), to(4)])]), &packet());
+    assert_eq!((own.mask.get(Field::TunId), own.rewrite.unwrap().number), (0, Some(5)));
+    let normal = vec![number(9), to(port::NORMAL)];
+    let verdict = translate(&numbered(vec![(0, 1, Match::any(), normal)]), &packet());
+    assert_eq!(*verdict.steps, [Step::Number(9), Step::Normal]);
+}
+
+#[test]
+fn a_tunnels_number_is_matched_moved_and_taken_along() {
+    use openflow::Sub;
+    use openflow::action::MoveField;
+    let from = Sub { field: Field::TunId, offset: 0, bits: 24 };
+    let into = Sub { field: Field::Reg3, offset: 0, bits: 24 };
+    let world = numbered(vec![
+        (
+            0,
+            1,
+            Match::any().with(Field::TunId, 100),
+            vec![MoveField { from, to: into }.into(), number(6), GotoTable { table: 1 }.into()],
+        ),
+        (
+            1,
+            1,
+            Match::any().with(Field::TunId, 6).with(Field::Reg3, 100),
+            vec![Action::Ct(openflow::action::Ct {
+                flags: 0,
+                zone: openflow::action::ct::Zone::Number(0),
+                table: Some(2),
+                helper: 0,
+                actions: vec![],
+            })],
+        ),
+        (2, 1, Match::any().with(Field::TunId, 6), vec![to(4)]),
+    ]);
+    let mut key = Key::default();
+    extract(&udp(7, 53), 4, &mut key);
+    assert_eq!(*translate(&world, &key).steps, []);
+    key.set(Field::TunId, 100, u128::MAX);
+    let verdict = translate(&world, &key);
+    let [Step::Track(_), Step::Recirculate(_, frozen)] = &*verdict.steps else {
+        panic!("{:?}", verdict.steps)
+    };
+    assert_eq!(verdict.mask.get(Field::TunId), u64::MAX.into());
+    let mut again = Key::default();
+    again.begin_again(frozen, 1, &Tracked::default());
+    extract(&udp(7, 53), 1, &mut again);
+    assert_eq!(*translate_again(&world, &again, frozen).steps, [Step::Number(6), Step::Output(4)]);
 }

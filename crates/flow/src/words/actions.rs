@@ -90,12 +90,21 @@ const HEADERS: [&str; 12] =
 pub(super) fn value(field: Field, value: u128, mask: u128) -> String {
     use Field as F;
     let one = |it: u128| match field {
-        F::IpSrc | F::IpDst | F::ArpSpa | F::ArpTpa | F::CtIp4Src | F::CtIp4Dst => {
-            Ipv4Addr::from(it as u32).to_string()
-        }
-        F::Ip6Src | F::Ip6Dst | F::NdTarget | F::CtIp6Src | F::CtIp6Dst => {
-            Ipv6Addr::from(it).to_string()
-        }
+        F::IpSrc
+        | F::IpDst
+        | F::ArpSpa
+        | F::ArpTpa
+        | F::CtIp4Src
+        | F::CtIp4Dst
+        | F::TunSrc
+        | F::TunDst => Ipv4Addr::from(it as u32).to_string(),
+        F::Ip6Src
+        | F::Ip6Dst
+        | F::NdTarget
+        | F::CtIp6Src
+        | F::CtIp6Dst
+        | F::TunIp6Src
+        | F::TunIp6Dst => Ipv6Addr::from(it).to_string(),
         F::IpDscp => hex(it << 2),
         F::IpEcn | F::Ip6Label => hex(it),
         field if field.bits() == 48 => mac(it),
@@ -202,6 +211,9 @@ impl Telling<'_> {
                     self.tag = Some((*kind, *tci));
                 }
                 Step::PopVlan => self.say("pop_vlan"),
+                Step::Number(number) => {
+                    self.say(format!("set(tunnel(tun_id={}))", hex(u128::from(*number))));
+                }
                 Step::Queue(queue) => {
                     self.say(format!("set(skb_priority({}))", hex(queue.unwrap_or(0).into())));
                 }
@@ -300,6 +312,7 @@ mod tests {
             Step::Normal,
             Step::End,
             Step::Meter(4),
+            Step::Number(0x64),
             Step::Normal,
         ];
         let names = Names::from([(2, "p2".to_owned())]);
@@ -307,7 +320,7 @@ mod tests {
             actions(&steps, &Key::default(), &names, Some([vec![3], vec![0xfffe, 4]].into())),
             "set(eth(dst=02:00:00:00:00:09)),set(ipv4(src=1.1.1.1,tos=0xb8/0xfc,ttl=63)),set(udp(dst=9)),set(skb_priority(0x3)),p2,\
              push_vlan(tpid=0x88a8,vid=9,pcp=0),1,pop_vlan,set(skb_priority(0)),\
-             clone(set(ipv4(dst=10.0.0.0/255.0.0.0)),3),meter(4),65534,4"
+             clone(set(ipv4(dst=10.0.0.0/255.0.0.0)),3),meter(4),set(tunnel(tun_id=0x64)),65534,4"
         );
         assert_eq!(actions(&[], &Key::default(), &names, None), "drop");
         assert_eq!(actions(&[Step::Normal], &Key::default(), &names, None), "NORMAL");

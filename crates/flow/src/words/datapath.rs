@@ -80,6 +80,17 @@ pub fn datapath_key(key: &Key, mask: &Key, names: &Names) -> String {
         .field(key, mask, F::CtIp6Dst, "dst")
         .ends_of(net(key) == Net::Ip6, key, mask, ["src_port", "dst_port"])
         .end("ct_tuple6", &mut out);
+    // Its number has a mask of digits where not all of it counts.
+    let mut tunnel = Header::new();
+    if let Some(bits) = seen(F::TunId) {
+        tunnel.words.push(format!("tun_id={}", masked(F::TunId, bits)));
+    }
+    tunnel
+        .field(key, mask, F::TunSrc, "src")
+        .field(key, mask, F::TunDst, "dst")
+        .field(key, mask, F::TunIp6Src, "ipv6_src")
+        .field(key, mask, F::TunIp6Dst, "ipv6_dst")
+        .end("tunnel", &mut out);
     out.push(format!("recirc_id({})", hex(key.get(F::RecircId))));
     let number = key.get(F::InPort) as u16;
     let port = names.get(&number).cloned().unwrap_or_else(|| number.to_string());
@@ -229,6 +240,15 @@ mod tests {
             told(tagged, &[(Field::VlanTci, 0x1fff)], &Names::from([(2, "p2".to_owned())])),
             "recirc_id(0),in_port(p2),packet_type(ns=0,id=0),eth_type(0x8100),vlan(vid=3,pcp=0/0x0),\
              encap(eth_type(0x86dd),ipv6(frag=no))"
+        );
+        assert_eq!(
+            told(
+                "in_port=2,tun_id=0x64,tun_src=192.0.2.9,arp",
+                &[(Field::TunId, u64::MAX.into()), (Field::TunSrc, 0xffff_ff00)],
+                &names
+            ),
+            "tunnel(tun_id=0x64,src=192.0.2.0/255.255.255.0),recirc_id(0),in_port(2),\
+             packet_type(ns=0,id=0),eth_type(0x0806)"
         );
         assert_eq!(
             told(

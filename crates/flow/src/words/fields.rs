@@ -209,6 +209,8 @@ fn write(mut it: Writing<'_>, queue: Option<u32>, names: &Names) -> String {
     it.hex(F::TunId, "tun_id");
     it.address(F::TunSrc, "tun_src");
     it.address(F::TunDst, "tun_dst");
+    it.address(F::TunIp6Src, "tun_ipv6_src");
+    it.address(F::TunIp6Dst, "tun_ipv6_dst");
     it.hex(F::Metadata, "metadata");
     if let Some((number, _)) = it.seen(F::InPort) {
         it.say("in_port", port_word(number as u16, names));
@@ -319,6 +321,10 @@ pub(super) fn whole(key: &Key) -> Key {
         F::CtSrc,
         F::CtDst,
         F::TunId,
+        F::TunSrc,
+        F::TunDst,
+        F::TunIp6Src,
+        F::TunIp6Dst,
         F::Metadata,
     ];
     let registers = (0..16).filter_map(Field::register);
@@ -381,6 +387,10 @@ mod tests {
                 "in_port=LOCAL,ip,ip_frag=first",
                 format!("ip,in_port=LOCAL,{zero},nw_src=0.0.0.0,nw_dst=0.0.0.0,nw_proto=0,nw_tos=0,nw_ecn=0,\
                     nw_ttl=0,nw_frag=first"),
+            ),
+            (
+                "in_port=1,tun_id=100,tun_src=192.0.2.9,tun_dst=192.0.2.1,dl_type=0x88cc",
+                format!("tun_id=0x64,tun_src=192.0.2.9,tun_dst=192.0.2.1,in_port=1,{zero},dl_type=0x88cc"),
             ),
             (
                 "in_port=1,dl_vlan=3,dl_vlan_pcp=1,reg1=7",

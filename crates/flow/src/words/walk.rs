@@ -118,7 +118,7 @@ mod tests {
 
     fn world(flows: Vec<(u8, u16, u64, Match, Program)>) -> Snapshot {
         let mut it = Snapshot::default();
-        let port = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+        let port = PortEntry::all();
         it.ports = Arc::new((1..4).map(|number| (number, port)).collect());
         for (table, priority, cookie, matching, program) in flows {
             let flow = Flow { cookie, ..Flow::new(table, priority, matching, program) };

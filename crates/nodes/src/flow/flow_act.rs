@@ -188,6 +188,14 @@ enum Way {
     Normal,
 }
 
+/// The number that what the step at a place sends has in a tunnel, if the one before it says that.
+fn number_before(steps: &[Step], next: usize) -> Option<u32> {
+    match steps.get(next.checked_sub(1)?)? {
+        Step::Number(number) => Some(*number),
+        _ => None,
+    }
+}
+
 impl At<'_> {
     fn exit(&self, way: Way) -> Exit {
         match way {
@@ -277,6 +285,7 @@ impl Acts {
         let steps = &verdict.steps;
         let mut next = usize::from(packet.tx());
         let mut queue = last_queue(steps.get(..next).unwrap_or_default());
+        let mut number = number_before(steps, next);
         let mut tells = false;
         let ends = |at: usize| matches!(steps.get(at), None | Some(Step::End));
         while let Some(step) = steps.get(next) {
@@ -337,6 +346,11 @@ impl Acts {
                     next += 1;
                     continue;
                 }
+                Step::Number(it) => {
+                    number = Some(*it);
+                    next += 1;
+                    continue;
+                }
                 Step::Queue(number) => {
                     queue = *number;
                     next += 1;
@@ -355,7 +369,7 @@ impl Acts {
                 if let Some(queue) = queue {
                     packet.set_queue(queue, context.now_tsc);
                 }
-                return Next::Leaves(self.leave(packet, way, at));
+                return Next::Leaves(self.leave(packet, way, number, at));
             }
             if context.room() == 0 {
                 packet.set_tx(next as u16);
@@ -369,8 +383,9 @@ impl Acts {
                 if let Some(queue) = queue {
                     copy.set_queue(queue, now_tsc);
                 }
-                self.leave(copy, way, at);
+                self.leave(copy, way, number, at);
             }
+            number = None;
             next += 1;
         }
         Next::Leaves(if tells { Exit::Told } else { Exit::NoAction })
@@ -487,8 +502,17 @@ impl Acts {
         exporter.sample(context.worker, packet.header(), place, sample, now);
     }
 
-    /// Leads a packet its way.
-    fn leave(&self, mut packet: PacketView<'_>, way: Way, at: &At<'_>) -> Exit {
+    /// Leads a packet its way; where an adjacency would be, a tunnel finds the number that it has.
+    fn leave(
+        &self,
+        mut packet: PacketView<'_>,
+        way: Way,
+        number: Option<u32>,
+        at: &At<'_>,
+    ) -> Exit {
+        if let Some(number) = number {
+            packet.set_adjacency(number);
+        }
         if let Way::Port(row) = way {
             packet.set_tx(row.interface);
             if row.is_own {
@@ -552,6 +576,7 @@ impl Acts {
             }
             // Those are not for here.
             Step::Queue(_)
+            | Step::Number(_)
             | Step::Output(_)
             | Step::Normal
             | Step::Track(_)

@@ -9,13 +9,16 @@
 //! Some tens of packets of one port are looked up in turns: the bytes of all are read, then what
 //! each is remembered by, then its megaflow, each asked for while the one before is looked at.
 //! Counts are added to flows every 10 ms: until then they are this worker's.
+//!
+//! What flows see of a tunnel follows from its port, but for the number of a packet whose tunnel
+//! lets flows say it: that is where an adjacency would be.
 
 use crate::interface::run_of;
 use crate::tables::{
     FlowAsked, FlowBridge, FlowBridges, FlowClock, FlowPort, FlowState, FlowTelling, Interfaces,
     Setup, bridge_port,
 };
-use flow::{Cache, Does, Found, Key, Plain, extract};
+use flow::{Cache, CameBy, Does, Found, Key, Plain, extract};
 use graph::{Context, Exits, Handed, Node, Published, Role, tsc_hz};
 use packet::{Frame, prefetch_read};
 use std::ops::Range;
@@ -100,7 +103,10 @@ impl Node for FlowInput {
             };
             let cache = state.cache(id);
             cache.follow(bridge.snapshot.generation, 0);
-            self.group.find(frame, slots.clone(), in_port, cache);
+            match bridge.tunnel(in_port) {
+                None => self.group.find::<false>(frame, slots.clone(), (in_port, None), cache),
+                tunnel => self.group.find::<true>(frame, slots.clone(), (in_port, tunnel), cache),
+            }
             self.group.lead(frame, slots, bridge, cache, exits);
         }
         if context.now_tsc >= self.flush_tsc && !fib::only_looks() {
@@ -144,15 +150,26 @@ impl Group {
         }
     }
 
-    /// Finds the megaflows of packets.
-    fn find(&mut self, frame: &mut Frame, slots: Range<usize>, in_port: u16, cache: &mut Cache) {
+    /// Finds the megaflows of packets; `TUNNEL`: of a tunnel, which may let each have its number.
+    /// Its loops have all registers: no part of a longer function.
+    #[inline(never)]
+    fn find<const TUNNEL: bool>(
+        &mut self,
+        frame: &mut Frame,
+        slots: Range<usize>,
+        by: (u16, Option<&CameBy>),
+        cache: &mut Cache,
+    ) {
         let (start, count) = (slots.start, slots.len());
+        let in_port = by.0;
+        let is_numbered = TUNNEL && by.1.is_some_and(|tunnel| tunnel.number.is_none());
         self.usual = 0;
         let looks = cache.looks_exactly();
         frame.each_of(slots.clone(), |packet| {
             let at = packet.index() - start;
             self.lengths[at] = packet.length() as u32;
             if looks && let Some(plain) = Plain::of(packet.header(), in_port) {
+                let plain = if is_numbered { plain.numbered(packet.adjacency()) } else { plain };
                 let hash = plain.hash();
                 prefetch_read(cache.place_of(hash));
                 (self.plains[at], self.hashes[at]) = (plain, hash);
@@ -179,7 +196,7 @@ impl Group {
         if missing != 0 {
             // All of those that nobody looked for are found by their keys, together.
             let together = if looks { self.usual } else { u32::MAX };
-            self.find_by_keys(frame, start, in_port, cache, (missing, together));
+            self.find_by_keys(frame, start, by, cache, (missing, together));
         }
     }
 
@@ -189,7 +206,7 @@ impl Group {
         &mut self,
         frame: &mut Frame,
         start: usize,
-        in_port: u16,
+        (in_port, tunnel): (u16, Option<&CameBy>),
         cache: &mut Cache,
         (mut missing, together): (u32, u32),
     ) {
@@ -198,7 +215,11 @@ impl Group {
             let at = missing.trailing_zeros() as usize;
             missing &= missing - 1;
             let key = &mut self.keys[self.of.len()];
-            extract(frame.view(start + at).header(), in_port, key);
+            let packet = frame.view(start + at);
+            if let Some(tunnel) = tunnel {
+                tunnel.tell(packet.adjacency(), key);
+            }
+            extract(packet.header(), in_port, key);
             if together >> at & 1 != 0 {
                 self.of.push(at);
             } else {
@@ -207,6 +228,10 @@ impl Group {
         }
         let (keys, mut found) = (&self.keys[..self.of.len()], [0; TOGETHER]);
         cache.find_all(keys, &mut found[..keys.len()], prefetch_read);
+        if tunnel.is_some() {
+            // Those of other ports know of none.
+            self.keys.iter_mut().take(self.of.len() + 1).for_each(Key::forget_tunnel);
+        }
         for (at, id) in self.of.iter().zip(found) {
             self.ids[*at] = id;
             if id != 0 && self.usual >> at & 1 != 0 {

@@ -71,6 +71,7 @@ impl Node for FlowUpcall {
             };
             let cache = state.cache(id);
             cache.follow(bridge.snapshot.generation, now_ns);
+            bridge.tell_tunnel(in_port, packet.adjacency(), &mut key);
             extract(packet.header(), in_port, &mut key);
             // One before it in this vector may have been like it.
             let found = cache

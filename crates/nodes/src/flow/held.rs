@@ -1,11 +1,11 @@
-//! Verdicts that a vector's packets had last.
+//! Verdicts that a vector's packets had last, held so that the cache may change meanwhile: most
+//! have one of two, before tracking and behind it, and a counter that all workers share is not
+//! touched for each.
 
 use flow::{Cache, Found, Verdict};
 use std::sync::Arc;
 
-/// Verdicts that a vector's packets had last, held so that the cache may change meanwhile: most
-/// have one of two, before tracking and behind it, and a counter that all workers share is not
-/// touched for each.
+/// See the module.
 #[derive(Default)]
 pub(super) struct Held {
     verdicts: [Option<Arc<Verdict>>; 2],

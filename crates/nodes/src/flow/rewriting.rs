@@ -24,6 +24,9 @@ pub(super) fn rewrite(
             frame.each_of(start..end, |mut packet| {
                 if rewrite.apply(packet.header_mut()) {
                     packet.set_tx(row.interface);
+                    if let Some(number) = rewrite.number {
+                        packet.set_adjacency(number);
+                    }
                     done |= 1 << (packet.index() - first);
                 }
             });

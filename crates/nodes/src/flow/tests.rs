@@ -19,7 +19,7 @@ fn world(flows: Vec<(u16, Match, Program)>) -> World {
         snapshot: Snapshot { generation: 1, ..Snapshot::default() },
         ..FlowBridge::default()
     };
-    let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let entry = PortEntry::all();
     it.snapshot.ports = Arc::new((1..4).map(|number| (number, entry)).collect());
     let row = |number: u16| (number, FlowRow { interface: number - 1, is_own: false });
     it.rows = Arc::new((1..4).map(row).collect());

@@ -22,7 +22,7 @@ const SEEN: [u8; 4] = [192, 0, 2, 7];
 /// connections.
 fn world(room: usize, flows: Vec<(u8, u16, Match, Program)>) -> World {
     let mut world = World::new();
-    let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let entry = PortEntry::all();
     let mut snapshot = Snapshot { generation: 1, tracks: true, ..Snapshot::default() };
     snapshot.ports = Arc::new((1..4).map(|number| (number, entry)).collect());
     for (table, priority, matching, program) in flows {

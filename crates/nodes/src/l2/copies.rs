@@ -124,6 +124,10 @@ pub(crate) fn send<W: Ways>(
 fn hand_over<W>(mut packet: PacketView<'_>, target: Target<W>, counters: &WorkerCounters) {
     match target.holds {
         Holds::Own => hand_in(counters, packet, target.interface),
-        _ => packet.set_tx(target.interface),
+        _ => {
+            packet.set_tx(target.interface);
+            // In a tunnel that lets flows say its number it has none.
+            packet.set_adjacency(0);
+        }
     }
 }

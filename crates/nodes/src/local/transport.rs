@@ -170,10 +170,10 @@ impl<F: UdpOver> UdpLocal<F> {
         interfaces: &Interfaces,
     ) -> Result<Option<ExitIndex>, F::Exit> {
         let is_vxlan = || interfaces.is_vxlan_port(found.port);
+        let may_be_unsummed =
+            || matches!(found.port, udp::port::LISP_DATA | udp::port::GENEVE) || is_vxlan();
         match F::UNSUMMED {
-            Some(exit) if !found.summed && !is_vxlan() && found.port != udp::port::LISP_DATA => {
-                return Err(exit);
-            }
+            Some(exit) if !found.summed && !may_be_unsummed() => return Err(exit),
             _ => {}
         }
         let taker = self.ports.taker(found.port);

@@ -114,11 +114,22 @@ impl Node for Inject {
             let exit = match next {
                 Injected::Frame { interface, packet } => {
                     frame.push(packet, interface);
-                    frame.view(slot).set_tx(interface);
+                    let mut packet = frame.view(slot);
+                    packet.set_tx(interface);
+                    // In a tunnel that lets flows say its number it has none.
+                    packet.set_adjacency(0);
                     Exit::Output
                 }
-                Injected::Normal { rx, packet } => {
+                Injected::Numbered { interface, number, packet } => {
+                    frame.push(packet, interface);
+                    let mut packet = frame.view(slot);
+                    packet.set_tx(interface);
+                    packet.set_adjacency(number);
+                    Exit::Output
+                }
+                Injected::Normal { rx, number, packet } => {
                     frame.push(packet, rx);
+                    frame.view(slot).set_adjacency(number);
                     Exit::Normal
                 }
                 Injected::Resolved { adjacency, rx, packet } => {
@@ -232,7 +243,7 @@ mod tests {
             (Injected::Whole { rx: 0, packet: packet(0x45) }, "local4"),
             (Injected::Whole { rx: 0, packet: packet(0x60) }, "local6"),
             (Injected::Own { rx: 0, packet: packet(0x45) }, "own4"),
-            (Injected::Normal { rx: 0, packet: packet(0) }, "normal"),
+            (Injected::Normal { rx: 0, number: 0, packet: packet(0) }, "normal"),
             (Injected::Discard { rx: 0, packet: packet(0) }, "unresolved"),
         ];
         for (injected, exit) in expected {

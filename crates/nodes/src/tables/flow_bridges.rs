@@ -9,7 +9,7 @@
 use crate::interface::Exporter;
 use crate::tables::{BridgeId, BridgePort, FlowPort};
 use conntrack::{Table, Timeouts};
-use flow::{Cache, Remembered, Snapshot};
+use flow::{Cache, CameBy, Key, Remembered, Snapshot};
 use packet::prefetch_read;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,10 +32,30 @@ pub struct FlowBridge {
     pub snapshot: Snapshot,
     /// Its ports by number.
     pub rows: Arc<BTreeMap<u16, FlowRow>>,
+    /// Those of them that are tunnels, as their packets tell flows.
+    pub tunnels: Arc<BTreeMap<u16, CameBy>>,
     /// Connections, where its flows ask for them.
     pub tracking: Option<Arc<Tracking>>,
     /// Who is told of what its flows sample, by number.
     pub collectors: Arc<BTreeMap<u32, Arc<Exporter>>>,
+}
+
+impl FlowBridge {
+    /// The tunnel that a port is, if it is one.
+    #[inline]
+    pub fn tunnel(&self, port: u16) -> Option<&CameBy> {
+        if self.tunnels.is_empty() { None } else { self.tunnels.get(&port) }
+    }
+
+    /// Makes a key that of a packet that came by a port, for what is known of tunnels; `number`:
+    /// the packet's own, where its tunnel has none.
+    #[inline]
+    pub fn tell_tunnel(&self, port: u16, number: u32, key: &mut Key) {
+        match self.tunnel(port) {
+            Some(tunnel) => tunnel.tell(number, key),
+            None => key.forget_tunnel(),
+        }
+    }
 }
 
 /// Connections that flows know: those of all bridges, told apart by zones.

@@ -75,7 +75,7 @@ pub use slow_path::{
 pub use stations::Stations;
 use tunnel::Tunnels;
 pub(crate) use tunnel::gre_bytes;
-pub use tunnel::{Ends, Erspan, ErspanVersion, Inside, Tunnel, TunnelKey, Wrap};
+pub use tunnel::{Ends, Erspan, ErspanVersion, Inside, Numbered, Tunnel, TunnelKey, Wrap};
 pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
 use vlan::Vlans;
 pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  VXLAN  │ IPv4 20 or IPv6 40 │ UDP 8 │ VXLAN 8 │ frame …            RFC 7348 section 5
+//!  Geneve │ IPv4 20 or IPv6 40 │ UDP 8 │ Geneve 8 │ frame …           RFC 8926 section 3.4
 //!  GRE    │ IPv4 20 or IPv6 40 │ GRE 4 or 8      │ frame or packet …  RFC 2784, RFC 7676, with a key RFC 2890
 //!  ERSPAN │ IPv4 20 or IPv6 40 │ GRE 8 │ ERSPAN 8 or 12 │ frame …       copies alone, one way
 //!  IP     │ IPv4 20 or IPv6 40 │ packet …                            RFC 2003, RFC 2473, RFC 4213
@@ -9,6 +10,9 @@
 //!  several remotes:  one tunnel ─┬─ an interface for each remote, in the tunnel's bridge
 //!                                └─ one more, in no bridge: packets of remotes that are not known
 //! ```
+//! A tunnel may let flows say its number: it takes packets of any that no tunnel of its own has.
+//! The number of each is where an adjacency would be, on its way into flows and out of them.
+//!
 //! Remotes of one tunnel do not reach each other, so flooding reaches every one of them once, and
 //! stations are learned behind theirs as they are behind ports.
 
@@ -16,6 +20,7 @@ use crate::ip::{OWN_TTL, PacketRoutes};
 use crate::tables::{Interface, Interfaces, Link, VrfId, Vrfs};
 use crate::tunnel::{Sequence, TunnelHeaders, erspan_bytes};
 use fib::Forward;
+use flow::CameBy;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -33,6 +38,13 @@ pub enum Wrap {
     },
     /// GRE, by the key of what comes if it has one.
     Gre(Option<u32>),
+    /// A frame in UDP with a network number (RFC 8926).
+    Geneve {
+        /// Its network identifier.
+        vni: u32,
+    },
+    /// A frame with a number that flows say, and see.
+    ByFlows(Numbered),
     /// Nothing but the outer IP header: packets alone.
     Ip,
     /// Copies of frames, to who listens far away: nothing comes back.
@@ -44,6 +56,20 @@ pub enum Wrap {
         /// What tells packets to one locator from those that others made up, 24 bits.
         nonce: u32,
     },
+}
+
+/// What wraps frames with a number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Numbered {
+    /// VXLAN.
+    Vxlan {
+        /// The UDP port that its packets go to, here and there.
+        port: u16,
+    },
+    /// GRE with a key; of what comes without one the number is 0.
+    Gre,
+    /// Geneve.
+    Geneve,
 }
 
 /// What the headers of copies say.
@@ -70,6 +96,36 @@ impl Wrap {
     /// VXLAN at its usual port.
     pub fn vxlan(vni: u32) -> Self {
         Self::Vxlan { vni, port: udp::port::VXLAN }
+    }
+
+    /// What it is with any number, where it has one.
+    pub fn with_any_number(self) -> Option<Self> {
+        Some(Self::ByFlows(match self {
+            Self::Vxlan { port, .. } => Numbered::Vxlan { port },
+            Self::Gre(_) => Numbered::Gre,
+            Self::Geneve { .. } => Numbered::Geneve,
+            Self::ByFlows(_) | Self::Ip | Self::Erspan(_) | Self::Lisp { .. } => return None,
+        }))
+    }
+
+    /// The number that flows see of its packets, 0 where they have none; none where each packet has
+    /// its own.
+    #[inline]
+    pub fn number(self) -> Option<u32> {
+        match self {
+            Self::Vxlan { vni, .. } | Self::Geneve { vni } => Some(vni),
+            Self::Gre(key) => Some(key.unwrap_or(0)),
+            Self::ByFlows(_) => None,
+            Self::Ip | Self::Erspan(_) | Self::Lisp { .. } => Some(0),
+        }
+    }
+
+    /// The UDP port of VXLAN.
+    fn vxlan_port(self) -> Option<u16> {
+        match self {
+            Self::Vxlan { port, .. } | Self::ByFlows(Numbered::Vxlan { port }) => Some(port),
+            _ => None,
+        }
     }
 }
 
@@ -182,8 +238,10 @@ impl Tunnel {
     pub fn new(wrap: Wrap, ends: Ends) -> Self {
         let summed = matches!(ends, Ends::V6 { .. });
         let key_out = match wrap {
-            Wrap::Vxlan { .. } | Wrap::Ip | Wrap::Erspan(_) | Wrap::Lisp { .. } => None,
             Wrap::Gre(key) => key,
+            // One is always written, whichever it is.
+            Wrap::ByFlows(Numbered::Gre) => Some(0),
+            _ => None,
         };
         Self {
             key: TunnelKey { wrap, ends },
@@ -206,6 +264,25 @@ impl Tunnel {
         }
     }
 
+    /// What flows see of it.
+    pub fn came_by(&self) -> CameBy {
+        CameBy {
+            number: self.key.wrap.number(),
+            source: self.key.ends.remote(),
+            destination: self.key.ends.local(),
+        }
+    }
+
+    /// The number in a packet that begins with its headers.
+    pub fn number_in(&self, packet: &[u8]) -> u32 {
+        let headers = packet.get(..self.header_bytes()).and_then(<[u8]>::last_chunk);
+        let last = headers.map_or(0, |word| u32::from_be_bytes(*word));
+        match self.key.wrap {
+            Wrap::Gre(_) | Wrap::ByFlows(Numbered::Gre) => last,
+            _ => last >> 8,
+        }
+    }
+
     /// Octets in front of what is inside.
     #[inline]
     pub fn header_bytes(&self) -> usize {
@@ -214,8 +291,13 @@ impl Tunnel {
             Ends::V6 { .. } => ipv6::Header::LEN,
         };
         ip + match self.key.wrap {
-            Wrap::Vxlan { .. } | Wrap::Lisp { .. } => udp::Header::LEN + vxlan::Header::LEN,
-            Wrap::Gre(_) => gre_bytes(self.key_out),
+            Wrap::Vxlan { .. }
+            | Wrap::Lisp { .. }
+            | Wrap::Geneve { .. }
+            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve) => {
+                udp::Header::LEN + vxlan::Header::LEN
+            }
+            Wrap::Gre(_) | Wrap::ByFlows(Numbered::Gre) => gre_bytes(self.key_out),
             Wrap::Ip => 0,
             Wrap::Erspan(copies) => erspan_bytes(copies.version),
         }
@@ -239,6 +321,8 @@ pub(super) struct Tunnels {
     ports: Vec<u16>,
     /// Some take packets with nothing between two IP headers.
     any_ip: bool,
+    /// Some are of Geneve, or let flows say their number.
+    any_uncommon: bool,
 }
 
 impl Tunnels {
@@ -254,14 +338,15 @@ impl Tunnels {
             tunnel(row).map(|tunnel| Arc::new(TunnelHeaders::numbering(tunnel, sequence(row))))
         };
         let id = |(id, row)| tunnel(row).map(|it| ((it.key, it.underlay), id));
-        let port = |row| match tunnel(row)?.key.wrap {
-            Wrap::Vxlan { port, .. } => Some(port).filter(|port| *port != udp::port::VXLAN),
-            Wrap::Gre(_) | Wrap::Ip | Wrap::Erspan(_) | Wrap::Lisp { .. } => None,
-        };
-        let mut ports: Vec<u16> = rows.iter().filter_map(port).collect();
+        let port = |row| tunnel(row)?.key.wrap.vxlan_port();
+        let mut ports: Vec<u16> =
+            rows.iter().filter_map(port).filter(|port| *port != udp::port::VXLAN).collect();
         ports.sort_unstable();
         ports.dedup();
+        let is_uncommon =
+            |tunnel: Tunnel| matches!(tunnel.key.wrap, Wrap::Geneve { .. } | Wrap::ByFlows(_));
         Self {
+            any_uncommon: rows.iter().filter_map(tunnel).any(is_uncommon),
             ports,
             any_ip: rows.iter().filter_map(tunnel).any(|tunnel| tunnel.key.wrap == Wrap::Ip),
             ids: (0..).zip(rows).filter_map(id).collect(),
@@ -275,6 +360,12 @@ impl Interfaces {
     #[inline]
     pub fn has_ip_tunnels(&self) -> bool {
         self.tunnels.any_ip
+    }
+
+    /// Whether some tunnel is of Geneve, or lets flows say its number.
+    #[inline]
+    pub fn has_uncommon_tunnels(&self) -> bool {
+        self.tunnels.any_uncommon
     }
 
     /// The interface of a tunnel whose packets are in a VRF.

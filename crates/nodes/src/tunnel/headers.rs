@@ -2,18 +2,18 @@
 //!
 //! ```text
 //!  │ IP │ UDP │ VXLAN │ frame …        │ IP │ GRE │ frame or packet …        │ IP │ packet …
-//!  │ IP │ UDP │ LISP │ packet …
+//!  │ IP │ UDP │ LISP │ packet …         │ IP │ UDP │ Geneve │ frame …
 //!          └ source port, and over IPv6 the flow label: the flow of what is inside
 //! ```
 
 use super::erspan::{CopyHeaders, CopyTold, Sequence};
 use super::inner::{Marks, flow_of_frame, flow_of_packet};
 use crate::ip::{OWN_TTL, OwnIp4, OwnIp6};
-use crate::tables::{Ends, Inside, Tunnel, Wrap, gre_bytes};
+use crate::tables::{Ends, Inside, Numbered, Tunnel, Wrap, gre_bytes};
 use crate::tunnel::erspan_bytes;
 use wire::ethernet::ethertype;
 use wire::ip::{self, protocol};
-use wire::{checksum, gre, ipv4, ipv6, lisp, udp, vxlan};
+use wire::{checksum, geneve, gre, ipv4, ipv6, lisp, udp, vxlan};
 
 /// First of the ports that flows are spread over (RFC 7348 section 5: the dynamic ones).
 const FIRST_PORT: u16 = 0xc000;
@@ -77,7 +77,7 @@ impl TunnelHeaders {
         }
         let copies = match tunnel.key.wrap {
             Wrap::Erspan(shape) => Some(CopyHeaders::new(shape, sequence)),
-            Wrap::Vxlan { .. } | Wrap::Gre(_) | Wrap::Lisp { .. } | Wrap::Ip => None,
+            _ => None,
         };
         // Nobody slows down because a copy was marked: copies are told to know no marks.
         let marks = if copies.is_some() { 0 } else { ip::ecn::MASK };
@@ -107,7 +107,8 @@ impl TunnelHeaders {
         (self.tos | inner.tos & self.inner_tos, ttl)
     }
 
-    /// Writes the headers at the start of a packet that is a copy, or whatever else it carries.
+    /// Writes the headers at the start of a packet that is a copy, has a number of its own, or
+    /// whatever else it carries. `told`: what is told of the copy, or the number.
     #[inline(always)]
     pub(super) fn write_all(&self, packet: &mut [u8], told: u32, now_tsc: u64) {
         if let Some(copies) = &self.copies
@@ -115,7 +116,7 @@ impl TunnelHeaders {
         {
             copies.write(behind, CopyTold::of_bits(told), now_tsc);
         }
-        self.write(packet);
+        self.write_numbered(packet, told);
     }
 
     fn ip_bytes(&self) -> usize {
@@ -129,12 +130,17 @@ impl TunnelHeaders {
     /// the outer IP header are there.
     #[inline(always)]
     pub fn write(&self, packet: &mut [u8]) {
+        self.write_numbered(packet, 0);
+    }
+
+    #[inline(always)]
+    fn write_numbered(&self, packet: &mut [u8], number: u32) {
         let length = packet.len() as u16;
         match self.tunnel.key.ends {
             Ends::V4 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv4::Header::LEN }>();
                 let Some((ip, rest)) = headers else { return };
-                let (_, inner) = self.write_wrap(rest);
+                let (_, inner) = self.write_wrap(rest, number);
                 let (tos, ttl) = self.marks(inner);
                 let other = self.other_protocol(rest);
                 if self.tunnel.is_summed() {
@@ -156,7 +162,7 @@ impl TunnelHeaders {
             Ends::V6 { local, remote } => {
                 let headers = packet.split_first_chunk_mut::<{ ipv6::Header::LEN }>();
                 let Some((ip, rest)) = headers else { return };
-                let (flow, inner) = self.write_wrap(rest);
+                let (flow, inner) = self.write_wrap(rest, number);
                 let (tos, ttl) = self.marks(inner);
                 let other = self.other_protocol(rest);
                 if self.tunnel.is_summed() {
@@ -187,14 +193,21 @@ impl TunnelHeaders {
     /// Writes what stands between the IP header and what is inside; says whose flow that is, and
     /// its marks.
     #[inline(always)]
-    fn write_wrap(&self, packet: &mut [u8]) -> (u32, Marks) {
+    fn write_wrap(&self, packet: &mut [u8], number: u32) -> (u32, Marks) {
         let length = packet.len() as u16;
         match self.tunnel.key.wrap {
-            Wrap::Vxlan { .. } => {
+            Wrap::Vxlan { .. }
+            | Wrap::Geneve { .. }
+            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve) => {
                 let headers = packet.split_first_chunk_mut::<WRAP_BYTES>();
                 let Some((headers, inside)) = headers else { return (0, Marks::default()) };
                 let flow = flow_of_frame(inside);
                 *headers = self.wrap;
+                if let Wrap::ByFlows(_) = self.tunnel.key.wrap {
+                    // VXLAN and Geneve have it in the same place.
+                    let bits = (number << 8).to_be_bytes();
+                    headers[WRAP_BYTES - 4..].copy_from_slice(&bits);
+                }
                 if let Some(mut udp) = udp::HeaderMut::new(headers) {
                     udp.set_source_port(FIRST_PORT | (flow & 0x3fff) as u16);
                     udp.set_length(length);
@@ -212,7 +225,7 @@ impl TunnelHeaders {
                 }
                 (flow, Marks::of_packet(inside))
             }
-            Wrap::Gre(_) => {
+            Wrap::Gre(_) | Wrap::ByFlows(Numbered::Gre) => {
                 let headers = packet.split_at_mut_checked(gre_bytes(self.tunnel.key_out));
                 let Some((headers, inside)) = headers else { return (0, Marks::default()) };
                 let (kind, flow, marks) = match self.tunnel.inside {
@@ -226,6 +239,11 @@ impl TunnelHeaders {
                     }
                 };
                 headers.copy_from_slice(&self.wrap[..headers.len()]);
+                if let (Wrap::ByFlows(_), Some(key)) =
+                    (self.tunnel.key.wrap, headers.last_chunk_mut())
+                {
+                    *key = number.to_be_bytes();
+                }
                 if let Some(mut header) = gre::HeaderMut::new(headers) {
                     header.set_ethertype(kind);
                 }
@@ -243,22 +261,23 @@ impl TunnelHeaders {
 
 fn wrap_of(tunnel: &Tunnel) -> [u8; WRAP_BYTES] {
     let mut headers = [0; WRAP_BYTES];
-    match tunnel.key.wrap {
-        Wrap::Vxlan { vni, port } => {
-            // RFC 7348 section 5: over IPv4 the checksum should be zero.
-            if let Some(mut udp) = udp::HeaderMut::new(&mut headers) {
-                udp.set_destination_port(port);
-            }
-            headers[udp::Header::LEN..].copy_from_slice(&vxlan::header(vni));
+    let mut in_udp = |port: u16, header: [u8; 8]| {
+        if let Some(mut udp) = udp::HeaderMut::new(&mut headers) {
+            udp.set_destination_port(port);
         }
+        headers[udp::Header::LEN..].copy_from_slice(&header);
+    };
+    match tunnel.key.wrap {
+        // RFC 7348 section 5: over IPv4 the checksum should be zero.
+        Wrap::Vxlan { vni, port } => in_udp(port, vxlan::header(vni)),
+        Wrap::ByFlows(Numbered::Vxlan { port }) => in_udp(port, vxlan::header(0)),
+        Wrap::Geneve { vni } => in_udp(udp::port::GENEVE, geneve::header(vni)),
+        Wrap::ByFlows(Numbered::Geneve) => in_udp(udp::port::GENEVE, geneve::header(0)),
         Wrap::Lisp { instance, nonce } => {
             // RFC 9300 section 5.3: the checksum should be zero, over IPv6 too.
-            if let Some(mut udp) = udp::HeaderMut::new(&mut headers) {
-                udp.set_destination_port(udp::port::LISP_DATA);
-            }
-            headers[udp::Header::LEN..].copy_from_slice(&lisp::header(nonce, instance));
+            in_udp(udp::port::LISP_DATA, lisp::header(nonce, instance));
         }
-        Wrap::Gre(_) => {
+        Wrap::Gre(_) | Wrap::ByFlows(Numbered::Gre) => {
             let key = tunnel.key_out;
             if let Some(mut header) = gre::HeaderMut::new(&mut headers) {
                 header.set_flags(if key.is_some() { gre::KEY } else { 0 });
@@ -275,14 +294,17 @@ fn wrap_of(tunnel: &Tunnel) -> [u8; WRAP_BYTES] {
 impl Tunnel {
     fn protocol(&self) -> u8 {
         match self.key.wrap {
-            Wrap::Vxlan { .. } | Wrap::Lisp { .. } => protocol::UDP,
-            Wrap::Gre(_) | Wrap::Erspan(_) => protocol::GRE,
+            Wrap::Vxlan { .. }
+            | Wrap::Lisp { .. }
+            | Wrap::Geneve { .. }
+            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve) => protocol::UDP,
+            Wrap::Gre(_) | Wrap::Erspan(_) | Wrap::ByFlows(Numbered::Gre) => protocol::GRE,
             Wrap::Ip => protocol::IPV4,
         }
     }
 
     fn is_summed(&self) -> bool {
-        self.summed && matches!(self.key.wrap, Wrap::Vxlan { .. } | Wrap::Lisp { .. })
+        self.summed && self.protocol() == protocol::UDP
     }
 }
 
@@ -323,6 +345,33 @@ mod tests {
         let crafted = crafted.ethernet([2; 6], [4; 6]).ipv4(1, 2).udp(5, 6).payload(b"inside");
         assert_eq!(packet, crafted.build());
         assert!(port >= FIRST_PORT);
+    }
+
+    #[test]
+    fn a_number_that_flows_say_is_written_where_a_fixed_one_stands() {
+        let numbered = |wrap: Numbered, number: u32| {
+            let tunnel = Tunnel::new(Wrap::ByFlows(wrap), V4);
+            let mut packet = vec![0; tunnel.header_bytes()];
+            packet.extend_from_slice(&inner(5));
+            TunnelHeaders::new(tunnel).write_all(&mut packet, number, 0);
+            assert_eq!(tunnel.number_in(&packet), number);
+            packet
+        };
+        let fixed = |wrap| written(&Tunnel::new(wrap, V4), &inner(5));
+        let vxlan = Numbered::Vxlan { port: 4789 };
+        assert_eq!(numbered(vxlan, 0x00ab_cdef), fixed(Wrap::vxlan(0x00ab_cdef)));
+        assert_eq!(numbered(vxlan, 0), fixed(Wrap::vxlan(0)));
+        let geneve = fixed(Wrap::Geneve { vni: 0x00ab_cdef });
+        assert_eq!(numbered(Numbered::Geneve, 0x00ab_cdef), geneve);
+        let port_and_header = [0x17, 0xc1, 0, 64, 0, 0, 0, 0, 0x65, 0x58, 0xab, 0xcd, 0xef, 0];
+        assert_eq!(geneve[22..36], port_and_header);
+        assert_eq!(numbered(Numbered::Gre, u32::MAX), fixed(Wrap::Gre(Some(u32::MAX))));
+        // Over IPv6 the number is in the sum.
+        let tunnel = Tunnel::new(Wrap::ByFlows(vxlan), V6);
+        let mut packet = vec![0; tunnel.header_bytes()];
+        packet.extend_from_slice(&inner(5));
+        TunnelHeaders::new(tunnel).write_all(&mut packet, 77, 0);
+        assert_eq!(packet, written(&Tunnel::new(Wrap::vxlan(77), V6), &inner(5)));
     }
 
     #[test]
@@ -456,12 +505,17 @@ mod tests {
             for ecn in 0..4 {
                 for (inside, inner) in marked(0xb8 | ecn) {
                     let lisp = Wrap::Lisp { instance: 7, nonce: 1 };
-                    for wrap in [Wrap::vxlan(42), Wrap::Gre(Some(7)), Wrap::Ip, lisp] {
+                    for wrap in [
+                        Wrap::vxlan(42),
+                        Wrap::Geneve { vni: 4 },
+                        Wrap::Gre(Some(7)),
+                        Wrap::Ip,
+                        lisp,
+                    ] {
                         let only = match wrap {
-                            Wrap::Vxlan { .. } => Some(Inside::Frames),
-                            Wrap::Gre(_) => None,
+                            Wrap::Vxlan { .. } | Wrap::Geneve { .. } => Some(Inside::Frames),
                             Wrap::Ip | Wrap::Lisp { .. } => Some(Inside::Packets),
-                            Wrap::Erspan(_) => None,
+                            _ => None,
                         };
                         if only.is_some_and(|only| only != inside) {
                             continue;

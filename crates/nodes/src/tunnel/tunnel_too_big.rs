@@ -108,9 +108,11 @@ impl TunnelTooBig {
             return Err(Exit::CopyTooLong);
         }
         let row = interfaces.get(packet.rx()).ok_or(Exit::InterfaceDown)?;
-        let (wrap_bytes, kind) = match row.link {
-            Link::Tunnel(tunnel) => (tunnel.header_bytes(), tunnel.inside),
-            Link::Lisp(_) => (lisp_bytes(packet.header()), Inside::Packets),
+        let (wrap_bytes, kind, number) = match row.link {
+            Link::Tunnel(tunnel) => {
+                (tunnel.header_bytes(), tunnel.inside, tunnel.number_in(packet.header()))
+            }
+            Link::Lisp(_) => (lisp_bytes(packet.header()), Inside::Packets, 0),
             Link::Port | Link::Bond | Link::Vlan(_) | Link::Bridge => return Err(Exit::Untellable),
         };
         let inside = packet.header().get(wrap_bytes..).ok_or(Exit::Untellable)?;
@@ -140,6 +142,7 @@ impl TunnelTooBig {
         }
         packet.header_mut()[..link_bytes].copy_from_slice(&header[..link_bytes]);
         packet.start_here();
+        packet.set_adjacency(number);
         Ok(match kind {
             Inside::Frames => interfaces.entrance(packet.rx()).into(),
             Inside::Packets if is_ip6 => Exit::Ip6,

@@ -29,7 +29,7 @@ fn bridge(rig: &mut Rig, program: Program) {
         let port = BridgePort::new(FLOWS).with_flows(id + 1);
         rig.change_interface(id, |row| row.mode = Mode::Bridged(port));
     }
-    let entry = PortEntry { floods: true, sends: true, receives: true, is_live: true };
+    let entry = PortEntry::all();
     let meter = Meter::new(MeterMod::KBPS, vec![Band { rate: 1, burst: 0 }], 0);
     let mut snapshot = Snapshot {
         generation: 1,
@@ -95,7 +95,7 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             of_vlan(rig, TRUNK, &tagged(400));
         }),
         ("flow-normal/outdated", |rig| {
-            rig.inject(&frame(), |packet| Injected::Normal { rx: 1, packet });
+            rig.inject(&frame(), |packet| Injected::Normal { rx: 1, number: 0, packet });
         }),
         ("flow-act/no-room", |rig| {
             let tag = SetField::whole(Field::VlanVid, 0x1005).into();

@@ -68,6 +68,18 @@ pub(crate) fn send_long(rig: &mut Rig, id: u16) {
     rig.receive(2, packet.udp(1, 2).payload_len(1400).build());
 }
 
+/// Has a packet come to a tunnel of Geneve.
+fn receive_geneve(rig: &mut Rig, first: u8, flags: u8) {
+    rig.change_interface(VXLAN, |row| {
+        if let Link::Tunnel(tunnel) = &mut row.link {
+            tunnel.key.wrap = Wrap::Geneve { vni: 42 };
+        }
+    });
+    let header = [first, flags, 0x65, 0x58, 0, 0, 42, 0];
+    let payload = [&header[..], &[7; 60]].concat();
+    rig.receive(0, from_far().udp(50_000, 6081).payload(&payload).build());
+}
+
 fn address(text: &str) -> Ipv6Addr {
     text.parse().unwrap()
 }
@@ -104,6 +116,8 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
         ("tunnel-decap/unknown-tunnel", |rig| rig.receive(0, in_vxlan(8, 43, 14))),
         ("tunnel-decap/inner-runt", |rig| rig.receive(0, in_vxlan(8, 42, 13))),
         ("tunnel-decap/bad-gre-header", |rig| rig.receive(0, in_gre(0x4000, 0x6558))),
+        ("tunnel-decap/bad-geneve-header", |rig| receive_geneve(rig, 0x40, 0)),
+        ("tunnel-decap/critical-options", |rig| receive_geneve(rig, 0, 0x40)),
         ("tunnel-decap/wrong-payload", |rig| rig.receive(0, in_gre(0x2000, 0x0800))),
         ("tunnel-decap/wrong-version", |rig| {
             rig.receive(0, from_far().protocol(4).payload(&[0x60; 40]).build());

@@ -9,8 +9,9 @@ use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
 use control::config::objects::port_kind::ends::Remotes;
 use control::config::objects::port_kind::erspan::Version;
+use control::config::objects::tunnel_number::GreKey;
 use control::engine::ApplyError;
-use nodes::tables::{Ends, Erspan, ErspanVersion, Inside, Interface, Link, Tunnel, Wrap};
+use nodes::tables::{Ends, Erspan, ErspanVersion, Inside, Interface, Link, Numbered, Tunnel, Wrap};
 use nodes::tunnel::Sequence;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -50,8 +51,18 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
         Remotes::Several { learn, .. } => (unspecified(ends.local), *learn),
     };
     let wrap = match kind {
-        PortKind::Vxlan(vxlan) => Wrap::Vxlan { vni: vxlan.vni, port: vxlan.udp_port },
-        PortKind::Gre(gre) => Wrap::Gre(gre.incoming_key()),
+        PortKind::Vxlan(vxlan) => match vxlan.vni.fixed() {
+            Some(vni) => Wrap::Vxlan { vni, port: vxlan.udp_port },
+            None => Wrap::ByFlows(Numbered::Vxlan { port: vxlan.udp_port }),
+        },
+        PortKind::Geneve(geneve) => match geneve.vni.fixed() {
+            Some(vni) => Wrap::Geneve { vni },
+            None => Wrap::ByFlows(Numbered::Geneve),
+        },
+        PortKind::Gre(gre) => match gre.incoming_key() {
+            Some(GreKey::Flow) => Wrap::ByFlows(Numbered::Gre),
+            key => Wrap::Gre(key.and_then(GreKey::fixed)),
+        },
         PortKind::Ipip(_) => Wrap::Ip,
         PortKind::Erspan(it) => Wrap::Erspan(Erspan {
             session: it.session,
@@ -69,8 +80,14 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
             tunnel.summed = vxlan.checksum.unwrap_or(tunnel.summed);
             (tunnel.dscp, tunnel.ttl) = (vxlan.dscp.fixed(), vxlan.ttl.fixed());
         }
+        PortKind::Geneve(geneve) => {
+            tunnel.summed = geneve.checksum.unwrap_or(tunnel.summed);
+            (tunnel.dscp, tunnel.ttl) = (geneve.dscp.fixed(), geneve.ttl.fixed());
+        }
         PortKind::Gre(gre) => {
-            tunnel.key_out = gre.outgoing_key();
+            if !kind.is_numbered_by_flows() {
+                tunnel.key_out = gre.outgoing_key().and_then(GreKey::fixed);
+            }
             (tunnel.dscp, tunnel.ttl) = (gre.dscp.fixed(), gre.ttl.fixed());
         }
         PortKind::Ipip(ipip) => {

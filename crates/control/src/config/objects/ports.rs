@@ -27,6 +27,8 @@ impl Object for Ports {
         bonds::DEL,
         tunnel::VXLAN_ADD,
         tunnel::VXLAN_DEL,
+        tunnel::GENEVE_ADD,
+        tunnel::GENEVE_DEL,
         tunnel::GRE_ADD,
         tunnel::GRE_DEL,
         tunnel::IPIP_ADD,

@@ -1,21 +1,23 @@
-//! Tunnels: what none can say alone, and the commands of the nouns `vxlan`, `gre`,
+//! Tunnels: what none can say alone, and the commands of the nouns `vxlan`, `geneve`, `gre`,
 //! `ipip` and `erspan`.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use wire::ipv6;
+use wire::{ipv6, udp};
 
 use super::port::Ports;
 use super::port_kind::PortKind;
 use super::port_kind::ends::{Ends, Remotes};
 use super::port_kind::erspan::Erspan;
+use super::port_kind::geneve::Geneve;
 use super::port_kind::gre::Gre;
 use super::port_kind::ipip::Ipip;
 use super::port_kind::vxlan::Vxlan;
 use super::port_name::PortName;
+use super::tunnel_number::{GreKey, Vni};
 use super::vrf::VrfName;
-use super::{Command, Config};
+use super::{Command, Config, tunnel_by_flows};
 use crate::config::declare::explained;
 use crate::config::key::Key;
 use crate::config::report::{Problem, Report};
@@ -25,20 +27,22 @@ use crate::config::words::Words;
 /// Finds what is wrong with all tunnels.
 pub(super) fn check_all(config: &Config, report: &mut Report) {
     let ports = &config.ports;
-    type Network = (u32, u16);
-    type Told = (&'static str, Option<Network>, Option<u32>);
+    type Network = (Vni, u16);
+    type Told = (&'static str, Option<Network>, Option<GreKey>);
     type Known<'a> = (Option<&'a VrfName>, Told, IpAddr, Option<IpAddr>);
     let mut used: HashMap<Known<'_>, &PortName> = HashMap::new();
     for (name, port) in ports.iter() {
         let Some(ends) = port.kind.ends() else { continue };
         let (network, key) = match &port.kind {
             PortKind::Vxlan(vxlan) => (Some((vxlan.vni, vxlan.udp_port)), None),
+            PortKind::Geneve(geneve) => (Some((geneve.vni, udp::port::GENEVE)), None),
             PortKind::Gre(gre) => (None, gre.incoming_key()),
-            PortKind::Erspan(it) => (None, Some(it.session.into())),
+            PortKind::Erspan(it) => (None, Some(GreKey::Is(it.session.into()))),
             _ => (None, None),
         };
         let told = (port.kind.name().word(), network, key);
         check_ends(name, ends, ports, report);
+        tunnel_by_flows::check(name, port, config, report);
         let unknown = port.kind.has_remotes().then_some(None);
         for remote in ends.remotes.listed().iter().copied().map(Some).chain(unknown) {
             let under = ends.underlay_vrf.as_ref();
@@ -150,6 +154,19 @@ pub(super) const VXLAN_ADD: Command = Command::with(
 /// Removes it.
 pub(super) const VXLAN_DEL: Command =
     Command::with(("vxlan", "del"), "Remove a VXLAN tunnel", PortName::first, Vec::new, del);
+
+/// Makes a Geneve tunnel.
+pub(super) const GENEVE_ADD: Command = Command::with(
+    ("geneve", "add"),
+    "Make a Geneve tunnel, a port that a bridge may take in, as in: geneve add gn vni 7 local 192.0.2.1 remote 192.0.2.9",
+    PortName::first,
+    explained::<Geneve>,
+    |config, words| add_as(&mut config.ports, words, "geneve"),
+);
+
+/// Removes it.
+pub(super) const GENEVE_DEL: Command =
+    Command::with(("geneve", "del"), "Remove a Geneve tunnel", PortName::first, Vec::new, del);
 
 /// Makes a GRE tunnel.
 pub(super) const GRE_ADD: Command = Command::with(

@@ -30,6 +30,7 @@ use super::super::objects::port_export::Exported;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
 use super::super::objects::port_kind::ends::{Ends, Remotes};
 use super::super::objects::port_kind::erspan::{Erspan, Version};
+use super::super::objects::port_kind::geneve::Geneve;
 use super::super::objects::port_kind::gre::{Gre, Payload};
 use super::super::objects::port_kind::ipip::Ipip;
 use super::super::objects::port_kind::vlan::{Protocol, Vid, Vlan};
@@ -38,6 +39,7 @@ use super::super::objects::port_kind::{self, DeviceName, PortKind, Repeat, Role}
 use super::super::objects::port_policing::Policing;
 use super::super::objects::route::{NextHop, Route, RouteKey};
 use super::super::objects::station::{Station, StationKey};
+use super::super::objects::tunnel_number::{GreKey, Vni};
 use super::super::objects::tunnel_outer::{OuterDscp, OuterTtl};
 use super::super::objects::twins::Twins;
 use super::super::objects::vrf::{Vrf, VrfName};
@@ -213,10 +215,15 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 udp_port: if index == 0 { 4789 } else { 8472 },
                 dscp: if index == 0 { OuterDscp::Inherit } else { OuterDscp::Is(Dscp(46)) },
                 ttl: if index == 0 { OuterTtl::Is(1) } else { OuterTtl::Inherit },
-                ..Vxlan::new(number.into(), one())
+                ..Vxlan::new(u32::from(number).into(), one())
+            }),
+            PortKind::Geneve(Geneve {
+                checksum: inner.map(|_| index > 1),
+                ttl: if index == 0 { OuterTtl::Is(1) } else { OuterTtl::Inherit },
+                ..Geneve::new(u32::from(number).into(), one())
             }),
             PortKind::Gre(Gre {
-                key: inner.map(|_| 9),
+                key: inner.map(|_| GreKey::Is(9)),
                 key_in: (index == 1).then_some(10),
                 key_out: (index > 0).then_some(11),
                 payload,
@@ -233,7 +240,7 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 ..Ipip::new(one())
             }),
         ]);
-        let vxlan = |ends| PortKind::Vxlan(Vxlan::new(1000, ends));
+        let vxlan = |ends| PortKind::Vxlan(Vxlan::new(Vni::Is(1000), ends));
         kinds.extend(several.map(vxlan));
     }
     for (number, kind) in kinds.into_iter().enumerate() {
@@ -269,7 +276,7 @@ fn vrfs(config: &mut Config, ports: &[u8]) {
     if let [first, second, ..] = ports {
         let (local, remotes) = ("192.168.0.1".parse().unwrap(), Remotes::One(beside.unwrap()));
         let ends = Ends { local, remotes, underlay_vrf: Some(red.clone()) };
-        let kind = PortKind::Vxlan(Vxlan::new((*first).into(), ends));
+        let kind = PortKind::Vxlan(Vxlan::new(u32::from(*first).into(), ends));
         let (over, vrf) = (format!("o{second}"), Some(blue.clone()));
         config.ports.insert(PortName::from_text(&over).unwrap(), Port { vrf, ..Port::new(kind) });
         config.routes.insert(to(&red, "172.16.0.0/12"), Route::Vrf(Some(blue.clone())));

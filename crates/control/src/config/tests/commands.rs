@@ -14,6 +14,7 @@ use super::super::objects::port_kind::PortKind;
 use super::super::objects::port_kind::bond::Bond;
 use super::super::objects::port_kind::ends::{Ends, Remotes};
 use super::super::objects::port_kind::erspan::Erspan;
+use super::super::objects::port_kind::geneve::Geneve;
 use super::super::objects::port_kind::gre::{Gre, Payload};
 use super::super::objects::port_kind::ipip::Ipip;
 use super::super::objects::port_kind::vlan::Vlan;
@@ -107,10 +108,16 @@ fn made(name: &PortName, port: &Port) -> String {
                 ends(&it.ends)
             )
         }
+        PortKind::Geneve(Geneve { vni, checksum, dscp, ttl, ends: between }) => {
+            let checksum = maybe("checksum", checksum.as_ref());
+            let outer = outer(*dscp, *ttl);
+            format!("geneve add {name} vni {vni}{checksum}{outer}{}", ends(between))
+        }
         PortKind::Gre(Gre { key, key_in, key_out, payload, dscp, ttl, ends: between }) => {
             let packets = if *payload == Payload::Packets { " packets" } else { "" };
-            let keys = [("key", key), ("key_in", key_in), ("key_out", key_out)];
+            let keys = [("key_in", key_in), ("key_out", key_out)];
             let keys: String = keys.iter().map(|(word, key)| maybe(word, key.as_ref())).collect();
+            let keys = maybe("key", key.as_ref()) + &keys;
             format!("gre add {name}{keys}{packets}{}{}", outer(*dscp, *ttl), ends(between))
         }
         PortKind::Ipip(Ipip { dscp, ttl, ends: between }) => {

@@ -222,6 +222,72 @@ fn what_carries_packets_is_routed_and_what_has_several_ends_is_bridged() {
 }
 
 #[test]
+fn flows_say_the_number_of_a_tunnel_in_a_bridge_of_flows_alone() {
+    let ends = "local = \"192.0.2.1\"\nremote = \"192.0.2.9\"\n";
+    let bridge = |mode: &str| format!("[bridge.lan]\nports = [\"t\"]\nmode = {mode:?}\n");
+    for said in [
+        "kind = \"vxlan\"\nvni = \"flow\"\n",
+        "kind = \"geneve\"\nvni = \"flow\"\n",
+        "kind = \"gre\"\nkey = \"flow\"\n",
+    ] {
+        assert_eq!(tunnel(&format!("{said}{ends}{}", bridge("flow"))), [""; 0], "{said}");
+        for (other, what) in [
+            (bridge("learning"), "bridge lan has none"),
+            ("addresses = [\"10.9.0.1/24\"]\n".to_owned(), "the port has addresses"),
+            ("[[route]]\nprefix = \"10.9.0.0/24\"\nport = \"t\"\n".to_owned(), "a route has none"),
+            (
+                "[port.q]\nkind = \"memory\"\n[mirror.m]\ndestination = \"t\"\nsources = \"q\"\n"
+                    .to_owned(),
+                "a mirror has none",
+            ),
+            (
+                "[port.q]\nkind = \"memory\"\n[[xconnect]]\nports = [\"t\", \"q\"]\n".to_owned(),
+                "an xconnect has none",
+            ),
+        ] {
+            let told = format!("flows say it, and {what}");
+            assert!(tunnel(&format!("{said}{ends}{other}")).contains(&told), "{said} {told}");
+        }
+        // One that is joined later is told of, and taken.
+        assert_eq!(tunnel(&format!("{said}{ends}")), [""; 0]);
+    }
+    let vxlan = |rest: &str| tunnel(&format!("kind = \"vxlan\"\n{rest}{}", bridge("flow")));
+    assert_eq!(
+        vxlan("vni = \"flow\"\nlocal = \"192.0.2.1\"\nremotes = [\"192.0.2.9\"]\n"),
+        ["flows say the number of packets to one other end"]
+    );
+    assert_eq!(vxlan(&format!("vni = \"flows\"\n{ends}")), ["`vni` is \"flows\""]);
+    assert_eq!(vxlan(&format!("vni = 5\nudp_port = 6081\n{ends}")), ["UDP port 6081 is Geneve's"]);
+    let gre = |rest: &str| {
+        tunnel(&format!("kind = \"gre\"\nkey = \"flow\"\n{rest}{ends}{}", bridge("flow")))
+    };
+    assert_eq!(gre("key_in = 5\n"), ["flows say the key, in and out"]);
+    assert!(
+        gre("payload = \"packets\"\n").contains(&"flows are of frames, not of packets".to_owned())
+    );
+}
+
+#[test]
+fn tunnels_of_one_number_and_of_any_stand_beside_each_other() {
+    let vxlan = |name: &str, vni: &str| {
+        format!(
+            "[port.{name}]\nkind = \"vxlan\"\nvni = {vni}\nlocal = \"192.0.2.1\"\nremote = \"192.0.2.9\"\n"
+        )
+    };
+    let with = |t: &str, u: &str| {
+        let bridge = "[bridge.lan]\nports = [\"t\", \"u\"]\nmode = \"flow\"\n";
+        messages(&format!("{UNDERLAY}{}{}{bridge}", vxlan("t", t), vxlan("u", u)))
+    };
+    assert_eq!(with("\"flow\"", "\"flow\""), ["it is the same tunnel as t"]);
+    let text = format!(
+        "{UNDERLAY}{}{}[bridge.lan]\nports = [\"t\", \"u\"]\nmode = \"flow\"\n",
+        vxlan("t", "\"flow\""),
+        vxlan("u", "5")
+    );
+    assert!(parse(&Source::new("router.toml", text), &host()).is_ok());
+}
+
+#[test]
 fn a_fixed_station_of_several_remotes_is_behind_one() {
     let start = "kind = \"vxlan\"\nvni = 5\nlocal = \"192.0.2.1\"\n";
     let fixed = |ends: &str, remote: &str| {

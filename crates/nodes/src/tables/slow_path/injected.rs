@@ -18,6 +18,17 @@ pub enum Injected {
     Normal {
         /// The interface.
         rx: u16,
+        /// Its number in a tunnel that lets flows say it.
+        number: u32,
+        /// The frame.
+        packet: PacketBuf,
+    },
+    /// A whole frame, to leave by a tunnel that lets flows say its number.
+    Numbered {
+        /// The tunnel.
+        interface: u16,
+        /// The number.
+        number: u32,
         /// The frame.
         packet: PacketBuf,
     },
@@ -84,6 +95,7 @@ impl Injected {
         match self {
             Self::Frame { packet, .. }
             | Self::Normal { packet, .. }
+            | Self::Numbered { packet, .. }
             | Self::Resolved { packet, .. }
             | Self::Unreachable { packet, .. }
             | Self::Whole { packet, .. }

@@ -21,6 +21,8 @@ const GROUPS: u32 = 3;
 const MATCHED: &[Field] = &[
     Field::InPort,
     Field::Metadata,
+    Field::TunId,
+    Field::TunSrc,
     Field::PktMark,
     Field::Reg0,
     Field::Reg1,
@@ -66,6 +68,8 @@ const MATCHED: &[Field] = &[
 /// Fields that actions set.
 const SET: &[Field] = &[
     Field::Metadata,
+    Field::TunId,
+    Field::TunSrc,
     Field::PktMark,
     Field::Reg0,
     Field::Reg1,

@@ -52,6 +52,7 @@ impl Ours {
                 is_up: true,
                 has_link: true,
                 speed_kbps: 0,
+                is_numbered: false,
             };
             bridge.set_port(number, Some(port), 0);
         }

@@ -33,7 +33,13 @@ impl Look<'_> {
         let all = dataplane.flow_bridges.lock().unwrap_or_else(PoisonError::into_inner);
         let (port, bridge) = all.of(&port).map(|(port, bridge)| (port, Arc::clone(bridge)))?;
         drop(all);
+        // What a worker knew already has no tunnel's number where that would be.
+        let is_numbered = bridge.tunnel(port.number).is_some_and(|tunnel| tunnel.number.is_none());
+        if is_numbered && self.router.exit_of(self.step) == "act" {
+            return None;
+        }
         let mut key = Key::default();
+        bridge.tell_tunnel(port.number, self.step.adjacency, &mut key);
         extract(&whole(self.step), port.number, &mut key);
         let (verdict, trail) = flow::explain(&bridge.snapshot, &key);
         let mut told: Vec<_> = trail.iter().map(|it| ("flow", looked(it))).collect();
@@ -67,6 +73,7 @@ impl Look<'_> {
                 format!("{} with VLAN {}", in_words(PushVlan { tpid: *tpid }.into()), tci & 0xfff)
             }
             Step::PopVlan => "pop_vlan".to_owned(),
+            Step::Number(number) => format!("set_tunnel:0x{number:x}"),
             Step::Queue(Some(queue)) => format!("set_queue:{queue}"),
             Step::Queue(None) => "pop_queue".to_owned(),
             Step::Meter(meter) => format!("meter:{meter}, which lets it pass here"),

@@ -1,10 +1,12 @@
 //! `gre`: an Ethernet network, or a link of packets, over IPv4 or IPv6 (RFC 2784, RFC 2890).
 
+use super::super::tunnel_number::GreKey;
 use super::super::tunnel_outer::{OuterDscp, OuterTtl};
 use super::ends::Ends;
 use super::kind::{DEFAULT_MTU, Kind};
 use crate::config::declare::object;
 use crate::config::field::word_field;
+use crate::config::report::{Problem, Report};
 
 word_field! {
     /// What a GRE tunnel carries.
@@ -19,8 +21,9 @@ word_field! {
 object! {
     /// An Ethernet network over IPv4 or IPv6, or a link that routes lead over
     pub struct Gre {
-        /// Tells several tunnels between the same ends apart
-        pub key: Option<u32> as "7" = None,
+        /// Tells several tunnels between the same ends apart; `flow`: what flows say of each
+        /// packet, in a bridge of flows
+        pub key: Option<GreKey> as "7" = None,
         /// The key that what comes must have, where that is another one than `key`
         pub key_in: Option<u32> as "8" = None,
         /// The key that what goes gets, where that is another one than `key`
@@ -43,13 +46,13 @@ impl Gre {
     }
 
     /// The key that what comes has.
-    pub fn incoming_key(&self) -> Option<u32> {
-        self.key_in.or(self.key)
+    pub fn incoming_key(&self) -> Option<GreKey> {
+        self.key_in.map(GreKey::Is).or(self.key)
     }
 
     /// The key that what goes has.
-    pub fn outgoing_key(&self) -> Option<u32> {
-        self.key_out.or(self.key)
+    pub fn outgoing_key(&self) -> Option<GreKey> {
+        self.key_out.map(GreKey::Is).or(self.key)
     }
 }
 
@@ -64,6 +67,28 @@ impl Kind for Gre {
 
     fn is_point_to_point(&self) -> bool {
         self.payload == Payload::Packets
+    }
+
+    fn is_numbered_by_flows(&self) -> bool {
+        self.key == Some(GreKey::Flow)
+    }
+
+    fn check(&self, port: &str, report: &mut Report) {
+        if !self.is_numbered_by_flows() {
+            return;
+        }
+        let mut refuse = |key: &str, message: &str, expected: &str| {
+            let problem = Problem::new(format!("{port}.{key}"), message);
+            report.push(problem.expected(expected));
+        };
+        if self.key_in.or(self.key_out).is_some() {
+            let key = if self.key_in.is_some() { "key_in" } else { "key_out" };
+            refuse(key, "flows say the key, in and out", "`key` alone");
+        }
+        if self.payload == Payload::Packets {
+            let message = "flows are of frames, not of packets";
+            refuse("payload", message, "payload = \"frames\", or a key for all");
+        }
     }
 
     /// What is left of an ordinary port's inside a tunnel of packets. A bridge's ports take frames

@@ -64,6 +64,11 @@ pub(crate) trait Kind {
         false
     }
 
+    /// Whether flows say the number that a tunnel's packets have.
+    fn is_numbered_by_flows(&self) -> bool {
+        false
+    }
+
     /// Whether mirrors' copies leave by it, and nothing else does.
     fn is_for_copies(&self) -> bool {
         false

@@ -9,6 +9,7 @@ mod bvi;
 pub mod ends;
 pub mod erspan;
 mod fields;
+pub mod geneve;
 pub mod gre;
 pub mod ipip;
 mod kind;
@@ -20,6 +21,7 @@ use bond::Bond;
 use bvi::Bvi;
 use ends::{Ends, Remotes};
 use erspan::Erspan;
+use geneve::Geneve;
 use gre::Gre;
 use ipip::Ipip;
 use lisp::Lisp;
@@ -158,6 +160,8 @@ kinds! {
     Bvi = "bvi",
     /// A VXLAN tunnel.
     Vxlan(Vxlan) = "vxlan",
+    /// A Geneve tunnel.
+    Geneve(Geneve) = "geneve",
     /// A GRE tunnel of Ethernet frames, or of packets.
     Gre(Gre) = "gre",
     /// A tunnel of IPv4 and IPv6 packets in IPv4 or IPv6, and nothing else between.
@@ -229,6 +233,11 @@ impl PortKind {
     /// other end.
     pub fn is_point_to_point(&self) -> bool {
         self.as_kind().is_point_to_point()
+    }
+
+    /// Whether flows say the number that a tunnel's packets have: in a bridge of flows alone.
+    pub fn is_numbered_by_flows(&self) -> bool {
+        self.as_kind().is_numbered_by_flows()
     }
 
     /// Whether mirrors' copies leave by it, and nothing else does.

@@ -1,17 +1,19 @@
 //! `vxlan`: an Ethernet network over IPv4 or IPv6 (RFC 7348).
 
-use wire::vxlan::MAX_VNI;
+use wire::udp;
 
+use super::super::tunnel_number::Vni;
 use super::super::tunnel_outer::{OuterDscp, OuterTtl};
 use super::ends::Ends;
 use super::kind::Kind;
 use crate::config::declare::object;
+use crate::config::report::{Problem, Report};
 
 object! {
     /// An Ethernet network over IPv4 or IPv6
     pub struct Vxlan {
-        /// Network identifier
-        pub vni: u32 as "42" [0..=MAX_VNI],
+        /// Network identifier; `flow`: what flows say of each packet, in a bridge of flows
+        pub vni: Vni as "42",
         /// UDP port that its packets go to, here and at the other end; 8472 with old Linux
         pub udp_port: u16 [1..=u16::MAX] = 4789,
         /// Whether its datagrams have UDP checksums; over IPv6 alone when left out (RFC 6936)
@@ -32,5 +34,17 @@ impl Kind for Vxlan {
 
     fn ends(&self) -> Option<&Ends> {
         Some(&self.ends)
+    }
+
+    fn is_numbered_by_flows(&self) -> bool {
+        self.vni == Vni::Flow
+    }
+
+    fn check(&self, port: &str, report: &mut Report) {
+        if self.udp_port == udp::port::GENEVE {
+            let message = format!("UDP port {} is Geneve's", self.udp_port);
+            let problem = Problem::new(format!("{port}.udp_port"), message);
+            report.push(problem.expected("another port, or kind = \"geneve\""));
+        }
     }
 }

@@ -305,7 +305,8 @@ fn wanted_of(
         options: MailboxOptions {
             namespace: Namespace::new(evpn.netns.as_deref()),
             bridge: evpn.name_for(name).to_owned(),
-            vni: vxlan.vni,
+            // Flows say it of one to a single other end alone.
+            vni: vxlan.vni.fixed().unwrap_or(0),
             local: vxlan.ends.local,
             // Its routes, or its stations' addresses, are those of the bridge's own port.
             vrf: own.and_then(|own| core.vrf_link(&own.config, netns)),

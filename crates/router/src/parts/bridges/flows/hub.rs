@@ -5,7 +5,7 @@ use super::outbox::Outbox;
 use super::seats::{Came, Seated, room};
 use super::stream::Stream;
 use super::surroundings::Surroundings;
-use flow::Told;
+use flow::{CameBy, Told};
 use nodes::interface::Exporter;
 use nodes::tables::{BridgeId, FlowBridge, FlowRow, Tracking};
 use openflow::message::{Role, echo};
@@ -21,6 +21,8 @@ pub(super) struct Hub {
     id: BridgeId,
     around: Surroundings,
     rows: Arc<BTreeMap<u16, FlowRow>>,
+    /// Those of them that are tunnels.
+    tunnels: Arc<BTreeMap<u16, CameBy>>,
     rows_differ: bool,
     /// Connections, if its flows ask for them.
     tracking: Option<Arc<Tracking>>,
@@ -101,6 +103,7 @@ impl Hub {
             id,
             around,
             rows: Arc::default(),
+            tunnels: Arc::default(),
             rows_differ: true,
             tracking: None,
             collectors: Arc::default(),
@@ -303,6 +306,14 @@ impl Hub {
         self.around.domains = domains;
     }
 
+    pub(super) fn set_tunnels(&mut self, tunnels: BTreeMap<u16, CameBy>) {
+        if *self.tunnels != tunnels {
+            (self.tunnels, self.rows_differ) = (Arc::new(tunnels), true);
+            // What was found of packets that came by another tunnel is not so any more.
+            self.bridge.begin_anew();
+        }
+    }
+
     /// Others are told of what its flows sample.
     pub(super) fn set_collectors(&mut self, collectors: BTreeMap<u32, Arc<Exporter>>) {
         let had = self.collectors.iter();
@@ -355,8 +366,9 @@ impl Hub {
         if snapshot.is_some() || std::mem::take(&mut self.rows_differ) {
             let snapshot = snapshot.unwrap_or_else(|| self.bridge.snapshot());
             let (rows, tracking) = (Arc::clone(&self.rows), self.tracking.clone());
+            let tunnels = Arc::clone(&self.tunnels);
             let collectors = Arc::clone(&self.collectors);
-            let value = FlowBridge { snapshot, rows, tracking, collectors };
+            let value = FlowBridge { snapshot, rows, tunnels, tracking, collectors };
             self.publish(Some(value));
             self.published = Some(Instant::now());
         }

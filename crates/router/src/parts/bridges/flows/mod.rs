@@ -32,7 +32,7 @@ use control::engine::ApplyError;
 use controller::OpenController;
 use graph::tsc_hz;
 use hub::{Hub, Policy};
-use nodes::tables::{BridgeId, FlowPort, FlowRow, FlowTold, Spanning, bridge_port};
+use nodes::tables::{BridgeId, FlowPort, FlowRow, FlowTold, Link, Spanning, Tunnel, bridge_port};
 use normal::Domains;
 use openflow::port::LOCAL;
 use openflow::{Version, Versions};
@@ -270,11 +270,19 @@ fn forwards(core: &Core, id: u16) -> bool {
     port.is_none_or(|it| matches!(it.spanning, Spanning::None | Spanning::Forwarding))
 }
 
+/// The tunnel that an interface is, if it is one.
+fn tunnel(core: &Core, id: u16) -> Option<Tunnel> {
+    match core.dataplane.interfaces().get(id)?.link {
+        Link::Tunnel(tunnel) => Some(tunnel),
+        _ => None,
+    }
+}
+
 impl Open {
     /// Tells the hub of the ports there are; false: that is for later.
     fn follow(&self, core: &Core) -> bool {
         let Some(mut hub) = at_once(&self.hub) else { return false };
-        let mut rows = BTreeMap::new();
+        let (mut rows, mut tunnels) = (BTreeMap::new(), BTreeMap::new());
         let mut gone: Vec<u16> = hub.bridge.ports().map(|(number, _)| number).collect();
         for (name, &number) in &self.numbers {
             let Some(port) = core.ports.get(name) else { continue };
@@ -284,12 +292,15 @@ impl Open {
             if forwards(core, port.id) {
                 rows.insert(number, FlowRow { interface: port.id, is_own });
             }
+            let tunnel = tunnel(core, port.id).map(|it| it.came_by());
+            tunnels.extend(tunnel.map(|it| (number, it)));
             let seen = Port {
                 name: name.to_string(),
                 mac: port.mac,
                 is_up: port.config.up,
                 has_link: is_own || port.carries(),
                 speed_kbps: 0,
+                is_numbered: tunnel.is_some_and(|it| it.number.is_none()),
             };
             hub.set_port(number, Some(seen));
         }
@@ -298,6 +309,7 @@ impl Open {
         let is_port = |id: u16| rows.values().any(|row| row.interface == id);
         hub.set_domains(Domains::of(interfaces, self.id, is_port));
         hub.set_rows(rows);
+        hub.set_tunnels(tunnels);
         let collectors = self.samples.iter().filter_map(|name| core.flow_collectors.get(name));
         hub.set_collectors(collectors.cloned().collect());
         hub.settle();

@@ -4,6 +4,7 @@
 //! from nowhere has no port that it is not sent back to: it leaves here, by all of its VLAN.
 
 use super::surroundings::Surroundings;
+use super::surroundings::injected;
 use fib::mac::MacKey;
 use nodes::flow::{FirstTag, first_tag};
 use nodes::tables::{BridgeId, Injected, Interfaces, Link, Mode, TAG_BYTES};
@@ -53,9 +54,10 @@ impl Domains {
 
 impl Surroundings {
     /// As an ordinary bridge: where the station is, else everywhere.
-    pub(super) fn send_normally(&self, frame: &[u8], in_port: PortNumber) {
+    pub(super) fn send_normally(&self, frame: &[u8], in_port: PortNumber, of_tunnel: Option<u32>) {
         if let Some(row) = self.rows.get(&in_port) {
-            self.inject(frame, |packet| Injected::Normal { rx: row.interface, packet });
+            let (rx, number) = (row.interface, of_tunnel.unwrap_or(0));
+            self.inject(frame, |packet| Injected::Normal { rx, number, packet });
             return;
         }
         let Some((domain, is_tagged)) = self.domains.of_frame(frame) else { return };
@@ -67,7 +69,7 @@ impl Surroundings {
         let known = station.and_then(|key| self.stations.table.lookup(key, self.stations.now()));
         for &interface in &domain.members {
             if known.is_none_or(|station| station.port == u32::from(interface)) {
-                self.inject(&frame, |packet| Injected::Frame { interface, packet });
+                self.inject(&frame, |packet| injected(interface, of_tunnel, packet));
             }
         }
     }

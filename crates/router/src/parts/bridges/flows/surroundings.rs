@@ -61,9 +61,11 @@ impl Surroundings {
         std::mem::take(&mut self.told)
     }
 
-    fn send_by(&self, frame: &[u8], number: PortNumber) {
+    /// By a port; `of_tunnel`: the number that it has in a tunnel that lets flows say it.
+    fn send_by(&self, frame: &[u8], number: PortNumber, of_tunnel: Option<u32>) {
         let Some(row) = self.rows.get(&number).filter(|row| !row.is_own) else { return };
-        self.inject(frame, |packet| Injected::Frame { interface: row.interface, packet });
+        let interface = row.interface;
+        self.inject(frame, |packet| injected(interface, of_tunnel, packet));
     }
 
     /// Gives a copy of a frame to the graph.
@@ -74,6 +76,14 @@ impl Surroundings {
         {
             self.pool.cache().release_one(packet);
         }
+    }
+}
+
+/// A frame that leaves by an interface; `of_tunnel`: the number that it has in a tunnel.
+pub(super) fn injected(interface: u16, of_tunnel: Option<u32>, packet: PacketBuf) -> Injected {
+    match of_tunnel {
+        Some(number) => Injected::Numbered { interface, number, packet },
+        None => Injected::Frame { interface, packet },
     }
 }
 
@@ -121,12 +131,13 @@ impl Surroundings {
         steps: &[Step],
         tables: &Snapshot,
     ) {
-        let (mut tracked, mut next) = (Tracked::default(), 0);
+        let (mut tracked, mut next, mut of_tunnel) = (Tracked::default(), 0, None);
         while let Some(step) = steps.get(next) {
             next += 1;
             match step {
-                Step::Output(number) => self.send_by(frame, *number),
-                Step::Normal => self.send_normally(frame, in_port),
+                Step::Number(number) => of_tunnel = Some(*number),
+                Step::Output(number) => self.send_by(frame, *number, of_tunnel.take()),
+                Step::Normal => self.send_normally(frame, in_port, of_tunnel.take()),
                 Step::Set(field, value, mask) => _ = write_field(frame, *field, *value, *mask),
                 Step::PushVlan(tpid, tci) => {
                     frame.splice(0..0, [0; 4]);
