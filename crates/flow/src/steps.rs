@@ -22,6 +22,22 @@ pub enum Step {
     PushVlan(u16, u16),
     /// The first tag away.
     PopVlan,
+    /// A label behind so many tags.
+    PushMpls {
+        /// The frame's type then.
+        kind: u16,
+        /// With class, the bit of the last one and time to live.
+        label: u32,
+        /// Tags in front of it.
+        tags: u8,
+    },
+    /// The first label away.
+    PopMpls {
+        /// The frame's type then.
+        kind: u16,
+        /// Tags in front of it.
+        tags: u8,
+    },
     /// The queue of what leaves next.
     Queue(Option<u32>),
     /// Through a meter of this number: what is too much ends here.
@@ -32,8 +48,8 @@ pub enum Step {
     Sample(Sample),
     /// The packet passes connection tracking.
     Track(Arc<Track>),
-    /// A copy of it begins again in a table, as what it is by now and with what tracking said of
-    /// it. The number is who remembers's.
+    /// A copy of it begins again, in a table or with what was left to do, as what it is by now and
+    /// with what tracking said of it. The number is who remembers's.
     Recirculate(u32, Arc<Frozen>),
     /// A copy does what follows, until the end of that; it goes on so many steps behind this one.
     Fork(usize),

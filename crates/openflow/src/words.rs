@@ -201,6 +201,8 @@ impl Display for Action {
             Self::PopVlan(_) => f.write_str("pop_vlan"),
             Self::Mpls(Mpls::Push(kind)) => write!(f, "push_mpls:0x{kind:04x}"),
             Self::Mpls(Mpls::Pop(kind)) => write!(f, "pop_mpls:0x{kind:04x}"),
+            Self::Mpls(Mpls::SetLabel(label)) => write!(f, "set_mpls_label:{label}"),
+            Self::Mpls(Mpls::SetTc(class)) => write!(f, "set_mpls_tc:{class}"),
             Self::Mpls(Mpls::SetTtl(ttl)) => write!(f, "set_mpls_ttl:{ttl}"),
             Self::Mpls(Mpls::DecTtl) => f.write_str("dec_mpls_ttl"),
             Self::DecTtl(it) if it.controllers.is_empty() || it.controllers[..] == [0] => {

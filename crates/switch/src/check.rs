@@ -3,7 +3,7 @@
 use crate::bridge::Bridge;
 use flow::helper;
 use openflow::action::ct::Zone;
-use openflow::action::{Ct, Stack};
+use openflow::action::{Ct, Mpls, Stack};
 use openflow::{Action, Fault, Field, Match, Nat, Needs, Version};
 
 impl Bridge {
@@ -141,8 +141,12 @@ impl Bridge {
             Action::Ct(it) => check_ct(kind, it),
             // It is done inside of `ct` alone.
             Action::Translate(_) => Err(Fault::BadSetArgument),
+            Action::Mpls(it) => {
+                kind.check_label(*it);
+                Ok(())
+            }
             // What is not done here is refused, not forgotten.
-            Action::Mpls(_) | Action::FinTimeout(_) => Err(Fault::BadActionType),
+            Action::FinTimeout(_) => Err(Fault::BadActionType),
             _ => Ok(()),
         }
     }
@@ -241,6 +245,19 @@ impl Kind {
         if self.of.is_none() || self.has_tag() { Ok(()) } else { Err(Fault::MatchInconsistent) }
     }
 
+    /// Labels are for what has them; what is behind them is not known.
+    fn check_label(&mut self, action: Mpls) {
+        self.is_inconsistent |=
+            !matches!(action, Mpls::Push(_)) && self.check(Field::MplsLabel).is_err();
+        let (Some(of), Mpls::Push(kind) | Mpls::Pop(kind)) = (&mut self.of, action) else {
+            return;
+        };
+        of.set(Field::EthType, kind.into(), 0xffff);
+        if let Mpls::Push(_) = action {
+            of.set(Field::IpProto, 0, 0xff);
+        }
+    }
+
     fn has_tag(&self) -> bool {
         self.of.as_ref().is_some_and(|kind| kind.meets(Needs::Tag))
     }
@@ -268,9 +285,6 @@ fn can_be_set(field: Field) -> Result<(), Fault> {
             | Field::TunFlags
             | Field::TunGbpId
             | Field::TunGbpFlags
-            | Field::MplsLabel
-            | Field::MplsTc
-            | Field::MplsTtl
     );
     if is_beyond { Err(Fault::BadSetType) } else { Ok(()) }
 }

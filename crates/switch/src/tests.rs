@@ -418,6 +418,28 @@ fn any_bytes_are_answered_and_change_nothing_unsaid() {
 }
 
 #[test]
+fn labels_are_for_packets_that_have_them() {
+    use openflow::action::{DecTtl, Mpls};
+    let mut talk = Talk::new(Version::V13);
+    let mut told =
+        |matching: Match, actions: Vec<Action>| talk.mods(Version::V13, &add(1, matching, actions));
+    let labelled = || Match::any().with(Field::EthType, 0x8847);
+    let label = || SetField::whole(Field::MplsLabel, 5);
+    assert_eq!(told(labelled(), vec![label().into(), Mpls::Pop(0x0800).into()]), Ok(()));
+    assert_eq!(told(Match::any(), vec![Mpls::Push(0x8848).into(), label().into()]), Ok(()));
+    for wrong in [label().into(), Mpls::Pop(0x0800).into(), Mpls::DecTtl.into()] {
+        assert_eq!(told(Match::any(), vec![wrong]), Err((2, 10)));
+    }
+    // What is behind a label has no fields, until it is gone.
+    let ip = || Match::any().with(Field::EthType, 0x0800).with(Field::IpProto, 17);
+    let port = || Action::from(SetField::whole(Field::UdpDst, 5));
+    let dec = || Action::from(DecTtl { controllers: vec![] });
+    assert_eq!(told(ip(), vec![Mpls::Push(0x8847).into(), port()]), Err((2, 10)));
+    assert_eq!(told(labelled(), vec![Mpls::Pop(0x0800).into(), dec()]), Ok(()));
+    assert_eq!(told(labelled(), vec![Mpls::Pop(0x88b5).into(), dec()]), Err((2, 10)));
+}
+
+#[test]
 fn what_tracking_cannot_do_is_refused_as_open_vswitch_refuses_it() {
     let v = Version::V13;
     let ip = || Match::any().with(Field::EthType, 0x800);

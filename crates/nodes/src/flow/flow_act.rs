@@ -12,6 +12,8 @@
 //! packets of one port are asked for before the first of them is looked at.
 
 use crate::flow::asking::{Asking, IN_FRONT, TOGETHER, ask_for_steps};
+use crate::flow::headers;
+use crate::flow::held::Held;
 use crate::flow::rewriting::rewrite;
 use crate::flow::tracking::{Now, Untracked, track, track_known};
 use crate::interface::{run_of, told};
@@ -23,8 +25,8 @@ use crate::tables::{
 use conntrack::{Asked, translate_usual4};
 use export::Place;
 use flow::{
-    Cache, Found, Key, MOST_GROWTH, Plain, Step, Track, Tracked, Verdict, ct_state, extract,
-    push_vlan_into, translate_again, write_field,
+    Cache, Found, Key, Plain, Step, Track, Tracked, Verdict, ct_state, extract, translate_again,
+    write_field,
 };
 use graph::{Context, Exits, Handed, Node, Published, tsc_hz};
 use openflow::action::Sample;
@@ -89,7 +91,7 @@ graph::exits! {
         /// No buffer for a copy: ports behind that one do not get it.
         NoBuffer => drop "Raise `buffers` in [memory]: `volley show memory` tells how many are in \
             use.",
-        /// No room for a tag in front of it.
+        /// No room for a tag or a label in front of it.
         NoRoom => drop "The port's driver leaves no headroom: use another kind of port.",
         /// The flows changed while it was on its way, or its bridge is gone.
         Outdated => drop "Nothing, if it ends: flows changed just then.",
@@ -203,33 +205,6 @@ fn last_queue(steps: &[Step]) -> Option<u32> {
     steps.iter().rev().find_map(queue).flatten()
 }
 
-/// Verdicts that a vector's packets had last, held so that the cache may change meanwhile: most
-/// have one of two, before tracking and behind it, and a counter that all workers share is not
-/// touched for each.
-#[derive(Default)]
-struct Held {
-    verdicts: [Option<Arc<Verdict>>; 2],
-    next: usize,
-}
-
-impl Held {
-    /// What a packet comes to, if that is still known.
-    #[inline]
-    fn verdict(&mut self, cache: &Cache, found: Found) -> Option<&Verdict> {
-        let verdict = cache.verdict(found)?;
-        let is_it = |held: &Option<Arc<Verdict>>| {
-            held.as_ref().is_some_and(|held| Arc::ptr_eq(held, verdict))
-        };
-        let at = self.verdicts.iter().position(is_it).unwrap_or_else(|| {
-            let at = self.next;
-            self.next = (at + 1) % self.verdicts.len();
-            self.verdicts[at] = Some(Arc::clone(verdict));
-            at
-        });
-        self.verdicts[at].as_deref()
-    }
-}
-
 /// What packets came to.
 struct Known<'a> {
     cache: &'a mut Cache,
@@ -338,7 +313,10 @@ impl Acts {
                     next += 1;
                     continue;
                 }
-                Step::Recirculate(number, _) => {
+                Step::Recirculate(number, frozen) => {
+                    if let Some(tracked) = frozen.tracked() {
+                        tracks.said = *tracked;
+                    }
                     let found = self.begin_again(&packet, *number, at, cache, &tracks.said);
                     let Some(found) = found else { return Next::Leaves(Exit::Outdated) };
                     if is_last {
@@ -347,6 +325,7 @@ impl Acts {
                         return Next::BeginsAgain;
                     }
                     if let Err(exit) = emit(&packet, found.0, 0, context) {
+                        packet.set_tx(next as u16);
                         return Next::Leaves(exit);
                     }
                     next += 1;
@@ -526,17 +505,9 @@ impl Acts {
             Step::Set(field, value, mask) => {
                 write_field(packet.header_mut(), *field, *value, *mask);
             }
-            Step::PushVlan(tpid, tci) => {
-                if !packet.prepend(MOST_GROWTH) {
+            Step::PushVlan(..) | Step::PopVlan | Step::PushMpls { .. } | Step::PopMpls { .. } => {
+                if !headers::change(packet, step) {
                     return Some(Exit::NoRoom);
-                }
-                push_vlan_into(packet.header_mut(), *tpid, *tci);
-            }
-            Step::PopVlan => {
-                if let Some(head) = packet.header_mut().get_mut(..16) {
-                    head.copy_within(..12, 4);
-                    packet.advance(4);
-                    packet.start_here();
                 }
             }
             Step::Meter(number) => {

@@ -18,6 +18,8 @@ nodes! {
 }
 
 mod asking;
+mod headers;
+mod held;
 mod rewriting;
 mod tracking;
 

@@ -186,6 +186,26 @@ proptest! {
     }
 }
 
+/// As `ovs-ofctl add-flow … set_mpls_label:16` and `set_mpls_tc:5` write them.
+#[test]
+fn labels_are_set_by_extensions_in_1_0_and_as_fields_later() {
+    let label = [0xff, 0xff, 0, 16, 0, 0, 0x23, 0x20, 0, 30, 0, 0, 0, 0, 0, 16];
+    let class = [0xff, 0xff, 0, 16, 0, 0, 0x23, 0x20, 0, 31, 5, 0, 0, 0, 0, 0];
+    let set = vec![Mpls::SetLabel(16).into(), Mpls::SetTc(5).into()];
+    let bytes = [label, class].concat();
+    assert_eq!(read(&bytes, Version::V10).as_ref(), Ok(&set));
+    let mut written = Vec::new();
+    encode_list(&set, Version::V10, &mut written);
+    assert_eq!(written, bytes);
+    for version in [Version::V13, Version::V14, Version::V15] {
+        assert_eq!(read(&bytes, version), Err(Fault::BadActionSubtype));
+        let mut written = Vec::new();
+        encode_list(&set, version, &mut written);
+        let fields = [SetField::whole(Field::MplsLabel, 16), SetField::whole(Field::MplsTc, 5)];
+        assert_eq!(read(&written, version), Ok(fields.map(Action::from).to_vec()));
+    }
+}
+
 fn read(bytes: &[u8], version: Version) -> Result<Vec<Action>, Fault> {
     decode_list(&mut Reader::new(bytes, Fault::BadLength), version)
 }

@@ -5,8 +5,8 @@ use crate::flow_connections::FlowConnections;
 use crate::world::Clock;
 use fib::mac::MacKey;
 use flow::{
-    Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, push_vlan_into,
-    translate_again, write_field,
+    Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, pop_mpls_from, push_mpls_into,
+    push_vlan_into, translate_again, write_field,
 };
 use graph::{Publisher, tsc_hz};
 use nodes::flow::{Now, track};
@@ -140,6 +140,17 @@ impl Surroundings {
                     push_vlan_into(frame, *tpid, *tci);
                 }
                 Step::PopVlan if frame.len() >= 16 => drop(frame.drain(12..16)),
+                Step::PushMpls { kind, label, tags } => {
+                    frame.splice(0..0, [0; 4]);
+                    if !push_mpls_into(frame, *kind, *label, *tags) {
+                        frame.drain(..4);
+                    }
+                }
+                Step::PopMpls { kind, tags } => {
+                    if pop_mpls_from(frame, *kind, *tags) {
+                        frame.drain(..4);
+                    }
+                }
                 Step::Tell(told) => self.told.push((Arc::clone(told), frame.clone(), in_port)),
                 Step::Track(step) => {
                     let tracking = self.connections.wanted();
