@@ -75,8 +75,17 @@ pub enum Told {
         /// What is known beside the packet.
         metadata: Match,
     },
-    /// A flow was learned.
-    Learned(FlowMod),
+    /// A flow was learned, if there are less than so many of its cookie (0: however many).
+    Learned(FlowMod, u32),
+    /// A connection ends.
+    Ended {
+        /// Table, priority and match of the flow that it came by.
+        flow: (u8, u16, Match),
+        /// The idle timeout of that is this at most; 0: as it was.
+        idle: u16,
+        /// The same of its hard timeout.
+        hard: u16,
+    },
 }
 
 /// See the module. What each packet needs stands first: by the same line of cache as the counter of

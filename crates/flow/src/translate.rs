@@ -15,8 +15,8 @@ use crate::snapshot::{Fragments, Snapshot};
 use crate::steps::{Step, Told, Verdict};
 use crate::track::{Rest, SAID, ct_state};
 use crate::trail::{Looked, Trail, What};
-use openflow::action::{Ct, GotoTable, Learn, Mpls, Program, Sample, learn};
-use openflow::message::{Command, FlowMod, GroupKind, reason};
+use openflow::action::{Ct, GotoTable, Learn, Mpls, Program, Sample};
+use openflow::message::{GroupKind, reason};
 use openflow::{Action, Field, Machine, Match, PortNumber, Sub, port};
 use std::sync::Arc;
 
@@ -75,6 +75,8 @@ struct Translation<'s> {
     set: Program,
     table: u8,
     cookie: u64,
+    /// The flow at hand.
+    flow: Option<Arc<Flow>>,
     /// Where what is sent next waits.
     queue: Option<u32>,
     next: Option<u8>,
@@ -126,6 +128,7 @@ impl<'s> Translation<'s> {
             set: Program::new(),
             table: 0,
             cookie: 0,
+            flow: None,
             queue: None,
             next: None,
             depth: 0,
@@ -266,6 +269,7 @@ impl<'s> Translation<'s> {
     /// Looks up in a table, and in those that flows go on to.
     fn look_up(&mut self, first: u8, mut as_port: Option<PortNumber>) {
         let (table, cookie, level) = (self.table, self.cookie, self.level());
+        let outer = self.flow.take();
         let mut next = Some(first);
         // Nobody hears of a miss where a packet was only resubmitted to.
         let mut is_told = self.depth == 0;
@@ -301,6 +305,7 @@ impl<'s> Translation<'s> {
                 true => reason::NO_MATCH,
                 false => reason::ACTION,
             };
+            self.flow = Some(Arc::clone(&flow));
             self.run(&flow.program);
             (next, is_told) = (self.next.take(), true);
             self.next = before;
@@ -308,7 +313,7 @@ impl<'s> Translation<'s> {
                 break;
             }
         }
-        (self.table, self.cookie) = (table, cookie);
+        (self.table, self.cookie, self.flow) = (table, cookie, outer);
         self.back(level);
     }
 
@@ -478,6 +483,7 @@ impl<'s> Translation<'s> {
     }
 }
 
+mod learn;
 mod machine;
 mod mpls;
 mod track;

@@ -236,7 +236,12 @@ impl Display for Action {
             Self::Stack(Stack::Pop(sub)) => write!(f, "pop:{sub}"),
             Self::Exit(_) => f.write_str("exit"),
             Self::CloneActions(it) => write!(f, "clone({})", Actions(&it.actions)),
-            Self::FinTimeout(_) => f.write_str("fin_timeout"),
+            Self::FinTimeout(it) => {
+                let all = [("idle_timeout", it.idle), ("hard_timeout", it.hard)];
+                let said = all.iter().filter(|it| it.1 != 0);
+                let said: Vec<_> = said.map(|(name, number)| format!("{name}={number}")).collect();
+                write!(f, "fin_timeout({})", said.join(","))
+            }
             Self::Meter(it) => write!(f, "meter:{}", it.meter),
             Self::ClearActions(_) => f.write_str("clear_actions"),
             Self::WriteActions(it) => write!(f, "write_actions({})", Actions(&it.actions)),
@@ -278,6 +283,24 @@ fn learn(it: &Learn, f: &mut Formatter<'_>) -> fmt::Result {
     }
     if it.cookie != 0 {
         write!(f, ",cookie=0x{:x}", it.cookie)?;
+    }
+    for (name, number) in [
+        ("fin_idle_timeout", u32::from(it.fin_idle)),
+        ("fin_hard_timeout", it.fin_hard.into()),
+        ("limit", it.limit),
+    ] {
+        if number != 0 {
+            write!(f, ",{name}={number}")?;
+        }
+    }
+    if it.flags & 1 != 0 {
+        f.write_str(",send_flow_rem")?;
+    }
+    if it.flags & 2 != 0 {
+        f.write_str(",delete_learned")?;
+    }
+    if let Some(sub) = it.result {
+        write!(f, ",result_dst={sub}")?;
     }
     for spec in &it.specs {
         match (spec.from, spec.to) {

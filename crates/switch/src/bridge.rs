@@ -3,6 +3,7 @@
 use crate::connection::Event;
 use crate::flows::{gone, usual_flow};
 use crate::ports::OpenPort;
+use crate::taught::Teachers;
 use flow::{Snapshot, Verdict};
 use openflow::PortNumber;
 use openflow::message::PortStats;
@@ -33,6 +34,7 @@ pub struct Bridge {
     pub(crate) flows: usize,
     /// Flows that may end by themselves.
     pub(crate) timed: usize,
+    pub(crate) teachers: Teachers,
     pub(crate) fragments: u16,
     pub(crate) generation: Option<u64>,
     /// No controller is left, and it does what an ordinary bridge does.
@@ -53,6 +55,7 @@ impl Bridge {
             is_changed: true,
             flows: 0,
             timed: 0,
+            teachers: Teachers::new(),
             fragments: 0,
             generation: None,
             fails_open: false,

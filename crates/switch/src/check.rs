@@ -116,10 +116,10 @@ impl Bridge {
             Action::Resubmit(it) if it.table.is_some_and(|it| it > LAST_TABLE) => {
                 Err(Fault::BadTableId)
             }
-            Action::Learn(it) if it.table > LAST_TABLE || it.flags & 2 != 0 => {
-                Err(Fault::BadArgument)
-            }
-            Action::Learn(it) if it.fin_idle != 0 || it.fin_hard != 0 => Err(Fault::BadArgument),
+            Action::Learn(it) if it.table > LAST_TABLE => Err(Fault::BadArgument),
+            Action::Learn(it) => it
+                .result
+                .map_or(Ok(()), |sub| can_be_set(sub.field).and_then(|()| kind.check(sub.field))),
             Action::CloneActions(it) => {
                 let mut inner = kind.clone();
                 let mut actions = it.actions.iter();
@@ -145,8 +145,10 @@ impl Bridge {
                 kind.check_label(*it);
                 Ok(())
             }
-            // What is not done here is refused, not forgotten.
-            Action::FinTimeout(_) => Err(Fault::BadActionType),
+            Action::FinTimeout(_) => {
+                kind.is_inconsistent |= kind.check(Field::TcpFlags).is_err();
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

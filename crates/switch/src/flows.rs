@@ -74,7 +74,7 @@ pub(crate) fn leads_to_group(actions: &[Action], wanted: u32) -> bool {
 impl Bridge {
     /// The flow of a bridge that nobody has told anything.
     pub(crate) fn add_usual_flow(&mut self, now_ns: u64) {
-        self.put(usual_flow(now_ns));
+        self.put(usual_flow(now_ns), now_ns);
     }
 
     /// The flows that are meant.
@@ -160,10 +160,10 @@ impl Bridge {
         if wanted.flags & flag::RESET_COUNTS != 0 {
             changed.counters = Arc::default();
         }
-        self.put(changed);
+        self.put(changed, now_ns);
     }
 
-    fn add(
+    pub(crate) fn add(
         &mut self,
         wanted: &FlowMod,
         table: u8,
@@ -187,7 +187,7 @@ impl Bridge {
         if let Some(had) = had.filter(|_| keeps) {
             flow.counters = Arc::clone(&had.counters);
         }
-        self.put(flow);
+        self.put(flow, now_ns);
         Ok(())
     }
 
@@ -201,34 +201,17 @@ impl Bridge {
         found
     }
 
-    /// Adds what a packet taught.
-    pub fn learn(&mut self, wanted: &FlowMod, now_ns: u64) {
-        let table = wanted.table.unwrap_or(0);
-        let found = self.snapshot.tables.get(&table);
-        let found = found.and_then(|it| it.flows.get(&wanted.matching, wanted.priority));
-        let same = |had: &Arc<Flow>| {
-            had.program == wanted.program && had.idle == wanted.idle && had.hard == wanted.hard
-        };
-        match found {
-            // It is known: heard of once more.
-            Some(had) if same(&had) && had.hard == 0 => had.counters.add(0, 0, now_ns),
-            _ => {
-                let flow = FlowMod { command: Command::Add, ..wanted.clone() };
-                // A flow that cannot be is not learned; the flow that teaches was checked.
-                _ = self.add(&flow, table, Version::V13, now_ns);
-            }
-        }
-    }
-
     /// Puts a flow in, in place of the one of its match and priority.
-    fn put(&mut self, flow: Flow) {
+    pub(crate) fn put(&mut self, flow: Flow, now_ns: u64) {
         self.snapshot.tracks |= tracks(&flow.program);
         let is_timed = |flow: &Flow| usize::from(flow.idle != 0 || flow.hard != 0);
         self.timed += is_timed(&flow);
-        let had = self.snapshot.table_mut(flow.table).flows.insert(Arc::new(flow));
+        let flow = Arc::new(flow);
+        let had = self.snapshot.table_mut(flow.table).flows.insert(Arc::clone(&flow));
         self.timed -= had.as_deref().map_or(0, is_timed);
         self.flows += usize::from(had.is_none());
         self.is_changed = true;
+        self.teachers_change(had.as_ref(), Some(&flow), now_ns);
     }
 
     /// Takes a flow out, and tells who wants to know.
@@ -243,6 +226,7 @@ impl Bridge {
         if flow.flags & flag::SEND_REMOVED != 0 {
             self.events.push(Event::FlowRemoved(Arc::clone(flow), now_ns, reason));
         }
+        self.teachers_change(Some(flow), None, now_ns);
     }
 
     /// Takes all flows out whose actions are such.

@@ -21,6 +21,7 @@ mod groups;
 mod meters;
 mod ports;
 mod stats;
+mod taught;
 mod told;
 
 pub use bridge::{Bridge, MOST_FLOWS, World};

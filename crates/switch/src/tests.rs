@@ -143,7 +143,7 @@ fn what_cannot_be_is_refused_with_open_vswitchs_numbers() {
     buffered.buffer = 5;
     assert_eq!(refused(buffered), (1, 8));
     let fin = openflow::action::FinTimeout { idle: 1, hard: 1 };
-    assert_eq!(refused(add(1, Match::any(), vec![fin.into()])), (2, 0));
+    assert_eq!(refused(add(1, Match::any(), vec![fin.into()])), (2, 10));
     let tunnel = SetField::whole(Field::TunId, 5);
     assert_eq!(refused(add(1, Match::any(), vec![tunnel.into()])), (2, 13));
     let mut overlap = add(1, Match::any(), vec![]);

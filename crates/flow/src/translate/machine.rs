@@ -261,33 +261,7 @@ impl Machine for Translation<'_> {
     }
 
     fn learn(&mut self, learn: &Learn) {
-        let mut matching = Match::any();
-        let mut program = Program::new();
-        for spec in &learn.specs {
-            let value = match spec.from {
-                learn::From::Value(value) => value,
-                learn::From::Packet(sub) => self.read(sub),
-            };
-            match spec.to {
-                learn::To::Match(sub) => matching.set(sub.field, value << sub.offset, sub.mask()),
-                learn::To::Load(sub) => {
-                    let (field, mask) = (sub.field, sub.mask());
-                    let value = value << sub.offset;
-                    let set = openflow::action::SetField { field, value, mask, is_load: true };
-                    program.push(set.into());
-                }
-                learn::To::Output => {
-                    if let Ok(number) = PortNumber::try_from(value) {
-                        program.push(openflow::action::Output::to(number).into());
-                    }
-                }
-            }
-        }
-        let mut added = FlowMod::add(learn.table, learn.priority, matching, program);
-        added.command = Command::ModifyStrict;
-        (added.idle, added.hard, added.cookie) = (learn.idle, learn.hard, learn.cookie);
-        added.flags = learn.flags & 1;
-        self.put(Step::Tell(Arc::new(Told::Learned(added))));
+        self.learn_from(learn);
     }
 
     fn track(&mut self, ct: &Ct) {
@@ -351,7 +325,9 @@ impl Machine for Translation<'_> {
         self.next = Some(table);
     }
 
-    fn end_timeouts(&mut self, _: u16, _: u16) {}
+    fn end_timeouts(&mut self, idle: u16, hard: u16) {
+        self.end_flow(idle, hard);
+    }
 
     fn end_list(&mut self) {
         self.is_ended = true;

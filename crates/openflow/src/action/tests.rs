@@ -41,10 +41,34 @@ fn any_learn() -> impl Strategy<Value = Action> {
             bits,
         }
     });
-    (any::<[u16; 5]>(), any::<u64>(), 0..4u16, 0..255u8, proptest::collection::vec(spec, 0..5))
-        .prop_map(|([idle, hard, priority, fin_idle, fin_hard], cookie, flags, table, specs)| {
-            Learn { idle, hard, priority, cookie, flags, table, fin_idle, fin_hard, specs }.into()
-        })
+    let limit = (0..3u32, proptest::option::of(any_sub(true)));
+    (
+        any::<[u16; 5]>(),
+        any::<u64>(),
+        0..4u16,
+        0..255u8,
+        limit,
+        proptest::collection::vec(spec, 0..5),
+    )
+        .prop_map(
+            |([idle, hard, priority, fin_idle, fin_hard], cookie, flags, table, more, specs)| {
+                let (limit, result) = (more.0, more.1.map(|sub| Sub { bits: 1, ..sub }));
+                Learn {
+                    idle,
+                    hard,
+                    priority,
+                    cookie,
+                    flags,
+                    table,
+                    fin_idle,
+                    fin_hard,
+                    limit,
+                    result,
+                    specs,
+                }
+                .into()
+            },
+        )
 }
 
 /// Any action that all versions can say.

@@ -78,7 +78,8 @@ impl Look<'_> {
             }
             Step::Tell(told) => match &**told {
                 flow::Told::Packet { .. } => "controllers are told".to_owned(),
-                flow::Told::Learned(_) => "a flow is learned".to_owned(),
+                flow::Told::Learned(..) => "a flow is learned".to_owned(),
+                flow::Told::Ended { .. } => "its flow ends sooner".to_owned(),
             },
             Step::Track(track) => {
                 let commits = if track.commits { ", which remembers it" } else { "" };

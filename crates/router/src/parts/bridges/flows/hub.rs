@@ -267,7 +267,7 @@ impl Hub {
     }
 
     pub(super) fn told(&mut self, told: &Told, frame: &[u8], in_port: u16) {
-        if matches!(told, Told::Learned(_)) || self.bridge.tells_of(in_port) {
+        if matches!(told, Told::Learned(..) | Told::Ended { .. }) || self.bridge.tells_of(in_port) {
             self.bridge.told(told, frame, self.around.clock.now_ns());
         }
     }
