@@ -37,6 +37,10 @@ pub struct Bridge {
     pub(crate) teachers: Teachers,
     pub(crate) fragments: u16,
     pub(crate) generation: Option<u64>,
+    /// Held by all who watch flows.
+    pub(crate) watched: Arc<()>,
+    /// Who is heard, and the number of the message.
+    pub(crate) speaker: Option<(u64, u32)>,
     /// No controller is left, and it does what an ordinary bridge does.
     fails_open: bool,
 }
@@ -58,6 +62,8 @@ impl Bridge {
             teachers: Teachers::new(),
             fragments: 0,
             generation: None,
+            watched: Arc::default(),
+            speaker: None,
             fails_open: false,
         };
         if !is_secure {

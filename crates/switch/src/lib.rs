@@ -19,6 +19,7 @@ mod expire;
 mod flows;
 mod groups;
 mod meters;
+mod monitors;
 mod ports;
 mod stats;
 mod taught;
@@ -26,6 +27,7 @@ mod told;
 
 pub use bridge::{Bridge, MOST_FLOWS, World};
 pub use connection::{Connection, Event};
+pub use monitors::Change;
 pub use ports::Port;
 
 #[cfg(test)]

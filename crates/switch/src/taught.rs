@@ -83,7 +83,7 @@ impl Bridge {
                 let mut changed = Flow::clone(&had);
                 changed.program.clone_from(&wanted.program);
                 (changed.cookie, changed.modified_ns) = (wanted.cookie, now_ns);
-                self.put(changed, now_ns);
+                self.replace(&had, changed, now_ns);
             }
             None if most != 0 && self.snapshot.learned(table, wanted.cookie) >= most as usize => {}
             None => {

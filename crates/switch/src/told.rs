@@ -76,6 +76,8 @@ impl Connection {
                 length: it.length,
             }
             .encode(self.packet_in, version),
+            // Those are written together.
+            Event::Flow(_) | Event::Own(_) => Vec::new(),
             Event::Demoted(generation) => Role::Slave.status(version, *generation),
         }
     }

@@ -216,6 +216,7 @@ impl Hub {
         let mut messages = messages.peekable();
         let (now_ns, began) = (self.around.clock.now_ns(), Instant::now());
         self.around.rows = Arc::clone(&self.rows);
+        self.around.collectors = Arc::clone(&self.collectors);
         let mut heard = Heard { messages: 0, answers: Vec::new(), goes_on: false };
         let Some(Peer { connection, has_spoken, .. }) = self.peers.get_mut(&peer) else {
             return heard;
@@ -257,6 +258,7 @@ impl Hub {
     pub(super) fn say(&mut self, connection: &mut Connection, message: &[u8]) -> Vec<Vec<u8>> {
         let now_ns = self.around.clock.now_ns();
         self.around.rows = Arc::clone(&self.rows);
+        self.around.collectors = Arc::clone(&self.collectors);
         let mut answers = self.bridge.hear(connection, message, &mut self.around, now_ns);
         for (told, frame, in_port) in self.around.take_told() {
             self.told(&told, &frame, in_port);

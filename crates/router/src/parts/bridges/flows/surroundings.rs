@@ -3,6 +3,7 @@
 use crate::core::Core;
 use crate::flow_connections::FlowConnections;
 use crate::world::Clock;
+use export::Place;
 use fib::mac::MacKey;
 use flow::{
     Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, pop_mpls_from, push_mpls_into,
@@ -10,11 +11,14 @@ use flow::{
 };
 use graph::{Publisher, tsc_hz};
 use nodes::flow::{Now, track};
+use nodes::interface::{Exporter, told};
 use nodes::tables::{
     BridgeId, FlowBridges, FlowClock, FlowRow, Injected, Injector, Stations, WorkerCounters,
 };
-use openflow::PortNumber;
+use openflow::action::Sample;
+use openflow::action::sample::Direction;
 use openflow::message::PortStats;
+use openflow::{PortNumber, port};
 use packet::Pool;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,6 +32,7 @@ pub(super) struct Surroundings {
     pub(super) clock: FlowClock,
     pub(super) publisher: Arc<Mutex<Publisher<FlowBridges>>>,
     pub(super) rows: Arc<BTreeMap<u16, FlowRow>>,
+    pub(super) collectors: Arc<BTreeMap<u32, Arc<Exporter>>>,
     counters: Vec<Arc<WorkerCounters>>,
     injector: Injector,
     pool: Arc<dyn Pool>,
@@ -45,6 +50,7 @@ impl Surroundings {
             clock: core.dataplane.flow_clock.clone(),
             publisher: Arc::clone(&core.dataplane.flow_bridges),
             rows: Arc::default(),
+            collectors: Arc::default(),
             counters: core.dataplane.worker_counters(),
             injector: core.dataplane.injector.clone(),
             pool: Arc::clone(&core.pool),
@@ -121,6 +127,23 @@ impl Surroundings {
         }
     }
 
+    /// Has a controller's packet noted for collectors, by what the first worker notes with: where
+    /// that is in its hands just then it counts as missed, as what it finds no room for.
+    fn sample(&self, frame: &[u8], in_port: PortNumber, sample: &Sample) {
+        let Some(exporter) = self.collectors.get(&sample.set) else { return };
+        let told = |number: &PortNumber| self.rows.get(number).map_or(0, |row| told(row.interface));
+        let place = Place {
+            input: told(&in_port),
+            output: told(&sample.port),
+            is_sent: match sample.direction {
+                Direction::Unsaid => sample.port != port::NONE,
+                Direction::Ingress => false,
+                Direction::Egress => true,
+            },
+        };
+        exporter.sample(0, frame, place, sample, self.seconds.tsc());
+    }
+
     fn steps(
         &mut self,
         frame: &mut Vec<u8>,
@@ -177,8 +200,7 @@ impl Surroundings {
                     self.steps(&mut frame.clone(), in_port, copy, tables);
                     next += many - 1;
                 }
-                // Of what controllers send nothing is noted.
-                Step::Sample(_) => {}
+                Step::Sample(sample) => self.sample(frame, in_port, sample),
                 Step::End | Step::PopVlan | Step::Queue(_) | Step::Meter(_) => {}
             }
         }
