@@ -180,7 +180,7 @@ impl Ours {
         // It writes types and codes of ICMP where a later piece has data.
         let is_later = key.get(Field::IpFrag) & 2 != 0 && matches!(key.get(Field::IpProto), 1 | 58);
         fate.is_beyond |= is_later && names_icmp(snapshot);
-        let mut is_told_behind = false;
+        let (mut is_told_behind, mut is_popped) = (false, false);
         let (mut is_told, mut moved, mut place, mut depth) = (false, None, 0, 0);
         for step in &translate(snapshot, &key).steps {
             // Behind two tags, of a packet that somebody is told of, it writes four octets too
@@ -199,6 +199,10 @@ impl Ours {
                     // What is done to labels within `clone` or a bucket is one with what was done
                     // outside, to it: their type may be another.
                     fate.is_beyond |= moved.is_some_and(|it| it != place);
+                    // What is set where none is left it writes over the last, without its type.
+                    let is_pop = matches!(step, Step::PopMpls { .. });
+                    fate.is_beyond |= moved.is_some() && is_popped && !is_pop;
+                    is_popped = is_pop;
                     moved = Some(place);
                 }
                 Step::Output(number) => {
