@@ -51,6 +51,9 @@ for port, many in ((1111, 7), (2222, 5000), (3333, 5), (4444, 3), (5555, 9), (66
     for number in range(many):
         one.sendto(bytes(100), ("10.0.9.2", port))
         if number % 50 == 49: time.sleep(0.01)'
+# A controller's packet is sampled as well.
+segment=0600000000020600000000010800$(printf '4500%04x0000000040110000' 128)0a0009010a000902$(printf '%04x%04x%04x0000' 999 7777 108)$(printf '%0200d' 0)
+ofctl packet-out "$of" "in_port=1,packet=$segment,actions=sample($base),output:2"
 number() { json ".[] | select(.name == \"br0.set7\") | .ports[] | select(.port == \"$1\") | .number" router show export; }
 n1=$(number v1) n2=$(number v2)
 # Domain, point, port, where it came in, where it left, direction, packets, octets.
@@ -58,10 +61,11 @@ cat >"$work/wanted" <<END
 9 4278190081 1111 $n1 0 0 7 896
 9 4278190081 3333 $n1 $n2 1 5 640
 9 4278190081 4444 $n1 $n2 1 3 384
+9 4278190081 7777 $n1 0 0 1 128
 END
 told() {
     tshark -r "$work/told.pcap" -d udp.port==4739,cflow -Y cflow -T pdml 2>/dev/null | python3 "$root/smoke/ovsdb_sample_told.py" >"$work/told"
-    [ "$(grep -cxFf "$work/wanted" "$work/told")" = 3 ] && has '^10 2 2222 ' "$work/told"
+    [ "$(grep -cxFf "$work/wanted" "$work/told")" = 4 ] && has '^10 2 2222 ' "$work/told"
 }
 until_true told || { cat "$work/told"; ctl router show export; exit 1; }
 ! grep -E ' (5555|6666) ' "$work/told" || { echo "told of what nobody asked for"; exit 1; }

@@ -1,14 +1,15 @@
 //! Fields written into a frame, with the checksums that they are under.
 //!
 //! ```text
-//!  Ethernet │ tag │ IPv4, IPv6 or ARP │ TCP, UDP, SCTP, ICMP
+//!  Ethernet │ tag │ label │ IPv4, IPv6 or ARP │ TCP, UDP, SCTP, ICMP
 //! ```
 //! A checksum changes by what changed (RFC 1624), so one that was wrong stays wrong; one of
 //! UDP over IPv4 that is not there stays away.
 
+use crate::labels;
 use openflow::Field;
 
-/// Bytes that a tag in front makes a frame longer by.
+/// Bytes that a tag or a label makes a frame longer by.
 pub const MOST_GROWTH: usize = 4;
 
 /// Tags that IP is looked for behind.
@@ -96,6 +97,9 @@ pub(crate) fn is_of_packet(field: Field) -> bool {
             | F::VlanTci
             | F::VlanVid
             | F::VlanPcp
+            | F::MplsLabel
+            | F::MplsTc
+            | F::MplsTtl
             | F::IpSrc
             | F::IpDst
             | F::Ip6Src
@@ -148,6 +152,15 @@ fn try_write(frame: &mut [u8], field: Field, value: u128, mask: u128) -> Option<
     let is_ip4 = kind == 0x0800;
     let is = |wanted: bool| wanted.then_some(());
     match field {
+        F::MplsLabel | F::MplsTc | F::MplsTtl => {
+            is(labels::is_labelled(kind.into()))?;
+            let shift = match field {
+                F::MplsLabel => 12,
+                F::MplsTc => 9,
+                _ => 0,
+            };
+            put(frame, network, 4, shift)?;
+        }
         F::IpSrc | F::IpDst => {
             is(is_ip4)?;
             let at = network + if field == F::IpSrc { 12 } else { 16 };
@@ -341,6 +354,26 @@ pub fn push_vlan_into(frame: &mut [u8], tpid: u16, tci: u16) -> bool {
     head.copy_within(4..16, 0);
     head[12..14].copy_from_slice(&tpid.to_be_bytes());
     head[14..16].copy_from_slice(&(tci & 0xefff).to_be_bytes());
+    true
+}
+
+/// Writes a label into a frame that has four new bytes in front: behind so many tags.
+pub fn push_mpls_into(frame: &mut [u8], kind: u16, label: u32, tags: u8) -> bool {
+    let at = 14 + 4 * usize::from(tags);
+    let Some(head) = frame.get_mut(..at + 4) else { return false };
+    head.copy_within(4.., 0);
+    head[at - 2..at].copy_from_slice(&kind.to_be_bytes());
+    head[at..].copy_from_slice(&label.to_be_bytes());
+    true
+}
+
+/// Takes the label behind so many tags out of a frame, whose first four bytes are none of it then.
+/// False, and it is as it was, where there is none.
+pub fn pop_mpls_from(frame: &mut [u8], kind: u16, tags: u8) -> bool {
+    let at = 14 + 4 * usize::from(tags);
+    let Some(head) = frame.get_mut(..at + 4) else { return false };
+    head[at - 2..at].copy_from_slice(&kind.to_be_bytes());
+    head.copy_within(..at, 4);
     true
 }
 

@@ -1,6 +1,7 @@
 //! A key of a frame's bytes. What is cut short ends there: fields behind it are zero.
 
 use crate::key::{END_OF_PACKET, Key, TPID};
+use crate::labels;
 
 /// Bits of a fragment: one of several, and not the first.
 const FRAGMENT: u64 = 1;
@@ -32,11 +33,7 @@ pub fn extract(frame: &[u8], in_port: u16, key: &mut Key) {
         0x0800 => ip4(rest, words),
         0x86dd => ip6(rest, words),
         0x0806 | 0x8035 => arp(rest, words),
-        0x8847 | 0x8848 => {
-            if let Some(label) = rest.first_chunk::<4>() {
-                words[24] |= u64::from(u32::from_be_bytes(*label));
-            }
-        }
+        0x8847 | 0x8848 => labels::extract(rest, words),
         _ => {}
     }
 }

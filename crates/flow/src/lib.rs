@@ -21,6 +21,7 @@ mod flow;
 mod groups;
 mod index;
 mod key;
+mod labels;
 mod megaflows;
 mod meter;
 #[cfg(test)]
@@ -40,7 +41,9 @@ pub mod words;
 
 pub use cache::{Cache, Found};
 pub use classifier::Classifier;
-pub use edit::{MOST_GROWTH, network_of, push_vlan_into, write_field};
+pub use edit::{
+    MOST_GROWTH, network_of, pop_mpls_from, push_mpls_into, push_vlan_into, write_field,
+};
 pub use extract::extract;
 pub use flow::{Counters, Flow};
 pub use groups::Group;

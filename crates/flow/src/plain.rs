@@ -214,7 +214,7 @@ mod tests {
                 mask.set(FIELDS[field], bits, if whole { u128::MAX } else { bits });
             }
             let frozen = crate::track::Frozen {
-                table: 0, times: 0, words: [0; crate::track::BESIDE], stack: vec![], set: vec![], queue: None,
+                table: 0, rests: vec![], tracked: None, times: 0, words: [0; crate::track::BESIDE], stack: vec![], set: vec![], queue: None,
             };
             let one = |frame: &[u8], port: u16, (state, zone): (u8, u16), (mark, label): (u32, u64)| {
                 let tracked =

@@ -80,4 +80,13 @@ impl Snapshot {
     pub fn table_mut(&mut self, number: u8) -> &mut Table {
         Arc::make_mut(self.tables.entry(number).or_default())
     }
+
+    /// Flows of a table that have a cookie.
+    pub fn learned(&self, table: u8, cookie: u64) -> usize {
+        let mut count = 0;
+        if let Some(table) = self.tables.get(&table) {
+            table.flows.each(|flow| count += usize::from(flow.cookie == cookie));
+        }
+        count
+    }
 }

@@ -24,6 +24,22 @@ pub enum Step {
     PopVlan,
     /// The number that what leaves next has in tunnels that let flows say it.
     Number(u32),
+    /// A label behind so many tags.
+    PushMpls {
+        /// The frame's type then.
+        kind: u16,
+        /// With class, the bit of the last one and time to live.
+        label: u32,
+        /// Tags in front of it.
+        tags: u8,
+    },
+    /// The first label away.
+    PopMpls {
+        /// The frame's type then.
+        kind: u16,
+        /// Tags in front of it.
+        tags: u8,
+    },
     /// The queue of what leaves next.
     Queue(Option<u32>),
     /// Through a meter of this number: what is too much ends here.
@@ -34,8 +50,8 @@ pub enum Step {
     Sample(Sample),
     /// The packet passes connection tracking.
     Track(Arc<Track>),
-    /// A copy of it begins again in a table, as what it is by now and with what tracking said of
-    /// it. The number is who remembers's.
+    /// A copy of it begins again, in a table or with what was left to do, as what it is by now and
+    /// with what tracking said of it. The number is who remembers's.
     Recirculate(u32, Arc<Frozen>),
     /// A copy does what follows, until the end of that; it goes on so many steps behind this one.
     Fork(usize),
@@ -61,8 +77,17 @@ pub enum Told {
         /// What is known beside the packet.
         metadata: Match,
     },
-    /// A flow was learned.
-    Learned(FlowMod),
+    /// A flow was learned, if there are less than so many of its cookie (0: however many).
+    Learned(FlowMod, u32),
+    /// A connection ends.
+    Ended {
+        /// Table, priority and match of the flow that it came by.
+        flow: (u8, u16, Match),
+        /// The idle timeout of that is this at most; 0: as it was.
+        idle: u16,
+        /// The same of its hard timeout.
+        hard: u16,
+    },
 }
 
 /// See the module. What each packet needs stands first: by the same line of cache as the counter of

@@ -2,7 +2,7 @@
 //! packet takes along that begins again in a table.
 
 use crate::key::{END_OF_PACKET, WORDS};
-use openflow::action::Program;
+use openflow::action::{Action, Program};
 use openflow::{Field, Nat};
 
 /// Bits of `ct_state`, as Open vSwitch has them.
@@ -92,8 +92,12 @@ pub(crate) const BESIDE: usize = 22;
 /// What of a packet's way is not in the packet, where it begins again.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Frozen {
-    /// In which table it goes on.
+    /// In which table it goes on, or was.
     pub(crate) table: u8,
+    /// What was left to do, innermost first; nothing: it is looked up in the table.
+    pub(crate) rests: Vec<Rest>,
+    /// What tracking said of it before; none: what it says now counts.
+    pub(crate) tracked: Option<Tracked>,
     /// How often it has begun again.
     pub(crate) times: u8,
     /// Registers, and what else is beside the packet.
@@ -103,15 +107,29 @@ pub struct Frozen {
     pub(crate) queue: Option<u32>,
 }
 
+/// A list of actions that was stopped in the middle.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Rest {
+    /// Of the flow's table.
+    pub(crate) table: u8,
+    pub(crate) cookie: u64,
+    pub(crate) actions: Vec<Action>,
+}
+
 impl Frozen {
-    /// In which table it goes on.
-    pub fn table(&self) -> u8 {
-        self.table
+    /// In which table it goes on; none where it was stopped within one.
+    pub fn table(&self) -> Option<u8> {
+        self.rests.is_empty().then_some(self.table)
+    }
+
+    /// What tracking said of it before it began again, if it did not pass it then.
+    pub fn tracked(&self) -> Option<&Tracked> {
+        self.tracked.as_ref()
     }
 }
 
 /// What connection tracking said of a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Tracked {
     /// Bits of [`ct_state`].
     pub state: u8,
@@ -126,7 +144,7 @@ pub struct Tracked {
 }
 
 /// Who began a connection, and with whom: the words of a key.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Origin([u64; WORDS - END_OF_PACKET]);
 
 impl Origin {
@@ -150,11 +168,25 @@ impl Origin {
 }
 
 impl crate::Key {
+    /// What tracking said of the packet.
+    pub(crate) fn tracked(&self) -> Tracked {
+        let half = |word: usize| u128::from(self.words[word]);
+        let mut origin = Origin::default();
+        origin.0.copy_from_slice(&self.words[END_OF_PACKET..]);
+        Tracked {
+            state: self.words[18] as u8,
+            zone: (self.words[18] >> 32) as u16,
+            mark: (self.words[17] >> 32) as u32,
+            label: half(19) << 64 | half(20),
+            origin,
+        }
+    }
+
     /// The key of a packet that begins again, for what is beside the packet; `number`: who
     /// remembers's.
     pub fn begin_again(&mut self, frozen: &Frozen, number: u32, tracked: &Tracked) {
         self.words[..BESIDE].copy_from_slice(&frozen.words);
-        let Tracked { state, zone, mark, label, origin } = *tracked;
+        let Tracked { state, zone, mark, label, origin } = *frozen.tracked().unwrap_or(tracked);
         self.words[16] |= u64::from(number);
         self.words[17] |= u64::from(mark) << 32;
         self.words[18] = u64::from(state) | u64::from(zone) << 32;

@@ -13,10 +13,10 @@ use crate::place::has_field;
 use crate::rewrite::Rewrite;
 use crate::snapshot::{Fragments, Snapshot};
 use crate::steps::{Step, Told, Verdict};
-use crate::track::{SAID, ct_state};
+use crate::track::{Rest, SAID, ct_state};
 use crate::trail::{Looked, Trail, What};
-use openflow::action::{Ct, Learn, Program, Sample, learn};
-use openflow::message::{Command, FlowMod, GroupKind, reason};
+use openflow::action::{Ct, GotoTable, Learn, Mpls, Program, Sample};
+use openflow::message::{GroupKind, reason};
 use openflow::{Action, Field, Machine, Match, PortNumber, Sub, port};
 use std::sync::Arc;
 
@@ -42,6 +42,7 @@ pub fn translate_actions(snapshot: &Snapshot, key: &Key, actions: &[Action]) -> 
     let mut it = Translation::new(snapshot, key.clone());
     it.is_told = true;
     it.run(actions);
+    it.end_stopped();
     it.verdict()
 }
 
@@ -74,6 +75,8 @@ struct Translation<'s> {
     set: Program,
     table: u8,
     cookie: u64,
+    /// The flow at hand.
+    flow: Option<Arc<Flow>>,
     /// Where what is sent next waits.
     queue: Option<u32>,
     next: Option<u8>,
@@ -88,6 +91,14 @@ struct Translation<'s> {
     is_cut: bool,
     /// The packet is a controller's.
     is_told: bool,
+    /// Its labels are gone: what it is now is not known before it has been read anew.
+    is_unread: bool,
+    /// What is left to do when it has been, innermost first.
+    stopped: Option<Vec<Rest>>,
+    /// What is done is a bucket's.
+    is_bucket: bool,
+    /// Steps before this are not a copy's, which does what is worked out now.
+    aside_from: usize,
     /// What happened, where somebody asks.
     trail: Option<Box<Trail>>,
     /// How often it has begun again.
@@ -117,6 +128,7 @@ impl<'s> Translation<'s> {
             set: Program::new(),
             table: 0,
             cookie: 0,
+            flow: None,
             queue: None,
             next: None,
             depth: 0,
@@ -127,6 +139,10 @@ impl<'s> Translation<'s> {
             is_ended: false,
             is_cut: false,
             is_told: false,
+            is_unread: false,
+            stopped: None,
+            is_bucket: false,
+            aside_from: 0,
             trail: None,
             times: 0,
         }
@@ -140,6 +156,7 @@ impl<'s> Translation<'s> {
         if !is_dropped && self.snapshot.ports.get(&in_port).is_some_and(|port| port.receives) {
             self.look_up(0, None);
             self.end_set();
+            self.end_stopped();
         }
     }
 
@@ -252,10 +269,15 @@ impl<'s> Translation<'s> {
     /// Looks up in a table, and in those that flows go on to.
     fn look_up(&mut self, first: u8, mut as_port: Option<PortNumber>) {
         let (table, cookie, level) = (self.table, self.cookie, self.level());
+        let outer = self.flow.take();
         let mut next = Some(first);
         // Nobody hears of a miss where a packet was only resubmitted to.
         let mut is_told = self.depth == 0;
         while let Some(number) = next.take() {
+            if self.is_unread {
+                self.stop_before(&[GotoTable { table: number }.into()]);
+                break;
+            }
             self.lookups += 1;
             if self.lookups > MOST {
                 self.is_lost(true);
@@ -283,6 +305,7 @@ impl<'s> Translation<'s> {
                 true => reason::NO_MATCH,
                 false => reason::ACTION,
             };
+            self.flow = Some(Arc::clone(&flow));
             self.run(&flow.program);
             (next, is_told) = (self.next.take(), true);
             self.next = before;
@@ -290,7 +313,7 @@ impl<'s> Translation<'s> {
                 break;
             }
         }
-        (self.table, self.cookie) = (table, cookie);
+        (self.table, self.cookie, self.flow) = (table, cookie, outer);
         self.back(level);
     }
 
@@ -323,17 +346,22 @@ impl<'s> Translation<'s> {
         }
     }
 
-    fn run(&mut self, actions: &[Action]) {
+    /// Does actions of a list; true if one of them ended it.
+    fn run(&mut self, actions: &[Action]) -> bool {
         if actions.is_empty() {
             self.note(|| What::Nothing);
         }
-        for action in actions {
+        for (at, action) in actions.iter().enumerate() {
             if self.is_over || self.is_ended {
+                break;
+            }
+            if self.stopped.is_some() || self.must_read_for(action) {
+                self.stop_before(&actions[at..]);
                 break;
             }
             self.run_one(action);
         }
-        self.is_ended = false;
+        std::mem::take(&mut self.is_ended)
     }
 
     #[inline]
@@ -347,27 +375,30 @@ impl<'s> Translation<'s> {
     }
 
     fn end_set(&mut self) {
-        if self.is_over || self.set.is_empty() {
+        if self.is_over || self.stopped.is_some() || self.set.is_empty() {
             return;
         }
         let set = std::mem::take(&mut self.set);
         let place = |action: &Action| match action {
             Action::PopVlan(_) => 0,
-            Action::PushVlan(_) => 1,
-            Action::DecTtl(_) => 2,
-            Action::SetQueue(_) => 4,
-            Action::Group(_) => 5,
-            Action::Output(_) | Action::OutputReg(_) => 6,
+            Action::Mpls(Mpls::Pop(_)) => 1,
+            Action::Mpls(Mpls::Push(_)) => 2,
+            Action::PushVlan(_) => 3,
+            Action::DecTtl(_) => 4,
+            Action::Mpls(Mpls::DecTtl) => 5,
+            Action::SetQueue(_) => 7,
+            Action::Group(_) => 8,
+            Action::Output(_) | Action::OutputReg(_) => 9,
             // As in Open vSwitch: where nothing else leads on.
-            Action::Resubmit(_) => 7,
-            Action::Ct(_) => 8,
+            Action::Resubmit(_) => 10,
+            Action::Ct(_) => 11,
             // Of a bucket, too: it is no action of a set.
-            Action::Sample(_) => 9,
-            _ => 3,
+            Action::Sample(_) => 12,
+            _ => 6,
         };
         // What leads nowhere is not begun; of what leads on, the first in this order does: a group
         // takes the output's place.
-        let Some(end) = set.iter().map(place).filter(|place| (5..9).contains(place)).min() else {
+        let Some(end) = set.iter().map(place).filter(|place| (8..12).contains(place)).min() else {
             return;
         };
         self.reason = reason::ACTION_SET;
@@ -375,15 +406,10 @@ impl<'s> Translation<'s> {
         if self.depth == 0 {
             self.note(|| What::Set);
         }
-        for wanted in 0..=end {
-            for action in set.iter().filter(|action| place(action) == wanted) {
-                if !self.is_over && !self.is_ended {
-                    self.run_one(action);
-                }
-            }
-        }
+        let mut list: Program = set.into_iter().filter(|action| place(action) <= end).collect();
+        list.sort_by_key(place);
+        self.run(&list);
         self.back(level);
-        self.is_ended = false;
     }
 
     /// Leaves by a real port, if it may.
@@ -415,11 +441,15 @@ impl<'s> Translation<'s> {
         let (key, written, start) = (self.key.clone(), self.written.clone(), self.steps.len());
         let queue = self.queue;
         let (stack, set, tags) = (self.stack.clone(), self.set.clone(), self.tags.clone());
+        let (is_unread, aside_from) = (self.is_unread, self.aside_from);
+        self.aside_from = start;
         act(self);
+        self.end_stopped();
+        (self.is_unread, self.aside_from) = (is_unread, aside_from);
         let changes: Vec<Step> = self.steps[start..].to_vec();
         // What is set back to what came is as it came again.
         self.written = written;
-        match changes.iter().any(track::translates) {
+        match changes.iter().any(track::is_lasting) {
             true => self.fork(start),
             false => self.undo(&key, &changes, &tags),
         }
@@ -464,7 +494,9 @@ impl<'s> Translation<'s> {
     }
 }
 
+mod learn;
 mod machine;
+mod mpls;
 mod track;
 mod trail;
 

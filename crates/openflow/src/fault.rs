@@ -10,6 +10,8 @@ pub enum Number {
     Standard(u16, u16),
     /// A type and a code, or a code alone from 1.2 on, of Open vSwitch's own.
     Nicira(u16, u16),
+    /// A type and a code of Open vSwitch's own in all versions.
+    Old(u16, u16),
 }
 
 macro_rules! faults {
@@ -117,6 +119,9 @@ faults! {
     OutOfBands "more bands than there may be": Standard(1, 1), Standard(12, 11);
     BadPropertyLength "a property of the wrong length": Standard(1, 6), Standard(14, 0);
     BadPropertyType "an unknown property": Standard(1, 1), Standard(14, 1);
+    MonitorExists "a monitor that is there": Old(1, 517), Old(1, 517);
+    MonitorBadFlags "flags that a monitor does not take": Old(1, 518), Old(1, 518);
+    MonitorUnknown "a monitor that is not there": Old(1, 519), Old(1, 519);
     BundleUnknown "something unknown about a bundle": Standard(1, 1), Standard(17, 0);
     BundleBadId "a bundle that is not there": Standard(1, 1), Standard(17, 2);
     BundleExists "a bundle that is there": Standard(1, 1), Standard(17, 3);
@@ -139,7 +144,9 @@ impl Fault {
                 body.u16(kind);
                 body.u16(code);
             }
-            Number::Nicira(kind, code) if version == Version::V10 => {
+            Number::Nicira(kind, code) | Number::Old(kind, code)
+                if version == Version::V10 || matches!(self.number(version), Number::Old(..)) =>
+            {
                 // NXET_VENDOR, NXVC_VENDOR_ERROR, and the pair behind the vendor's number.
                 body.u16(0xb0c2);
                 body.u16(0);
@@ -147,7 +154,7 @@ impl Fault {
                 body.u16(kind);
                 body.u16(code);
             }
-            Number::Nicira(_, code) => {
+            Number::Nicira(_, code) | Number::Old(_, code) => {
                 body.u16(u16::MAX);
                 body.u16(code);
                 body.u32(NICIRA);

@@ -201,6 +201,8 @@ impl Display for Action {
             Self::PopVlan(_) => f.write_str("pop_vlan"),
             Self::Mpls(Mpls::Push(kind)) => write!(f, "push_mpls:0x{kind:04x}"),
             Self::Mpls(Mpls::Pop(kind)) => write!(f, "pop_mpls:0x{kind:04x}"),
+            Self::Mpls(Mpls::SetLabel(label)) => write!(f, "set_mpls_label:{label}"),
+            Self::Mpls(Mpls::SetTc(class)) => write!(f, "set_mpls_tc:{class}"),
             Self::Mpls(Mpls::SetTtl(ttl)) => write!(f, "set_mpls_ttl:{ttl}"),
             Self::Mpls(Mpls::DecTtl) => f.write_str("dec_mpls_ttl"),
             Self::DecTtl(it) if it.controllers.is_empty() || it.controllers[..] == [0] => {
@@ -234,7 +236,12 @@ impl Display for Action {
             Self::Stack(Stack::Pop(sub)) => write!(f, "pop:{sub}"),
             Self::Exit(_) => f.write_str("exit"),
             Self::CloneActions(it) => write!(f, "clone({})", Actions(&it.actions)),
-            Self::FinTimeout(_) => f.write_str("fin_timeout"),
+            Self::FinTimeout(it) => {
+                let all = [("idle_timeout", it.idle), ("hard_timeout", it.hard)];
+                let said = all.iter().filter(|it| it.1 != 0);
+                let said: Vec<_> = said.map(|(name, number)| format!("{name}={number}")).collect();
+                write!(f, "fin_timeout({})", said.join(","))
+            }
             Self::Meter(it) => write!(f, "meter:{}", it.meter),
             Self::ClearActions(_) => f.write_str("clear_actions"),
             Self::WriteActions(it) => write!(f, "write_actions({})", Actions(&it.actions)),
@@ -276,6 +283,24 @@ fn learn(it: &Learn, f: &mut Formatter<'_>) -> fmt::Result {
     }
     if it.cookie != 0 {
         write!(f, ",cookie=0x{:x}", it.cookie)?;
+    }
+    for (name, number) in [
+        ("fin_idle_timeout", u32::from(it.fin_idle)),
+        ("fin_hard_timeout", it.fin_hard.into()),
+        ("limit", it.limit),
+    ] {
+        if number != 0 {
+            write!(f, ",{name}={number}")?;
+        }
+    }
+    if it.flags & 1 != 0 {
+        f.write_str(",send_flow_rem")?;
+    }
+    if it.flags & 2 != 0 {
+        f.write_str(",delete_learned")?;
+    }
+    if let Some(sub) = it.result {
+        write!(f, ",result_dst={sub}")?;
     }
     for spec in &it.specs {
         match (spec.from, spec.to) {

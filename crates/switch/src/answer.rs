@@ -5,7 +5,8 @@ use crate::check::{LAST_TABLE, tracks};
 use crate::connection::Connection;
 use flow::{Fragments, Key, extract, translate_actions};
 use openflow::message::{
-    self, Features, Kind, PacketInForm, PacketOut, Role, StatsForm, config_reply, error,
+    self, Features, Kind, PacketInForm, PacketOut, Role, StatsForm, StatsRequest, config_reply,
+    error,
 };
 use openflow::{Fault, Field, MessageHeader, Request, Version, port};
 
@@ -24,11 +25,13 @@ impl Bridge {
         if head.kind != 0 && head.version != version as u8 {
             return vec![error(version, head.xid, Fault::BadVersion, message)];
         }
+        self.speaker = Some((connection.number, head.xid));
         let request = Request::decode(message, connection.names_tables);
         let answer = request.and_then(|request| {
             self.check_role(connection, &request)?;
             self.answer(connection, request, (version, head.xid), world, now_ns)
         });
+        self.speaker = None;
         answer.unwrap_or_else(|fault| vec![error(version, head.xid, fault, message)])
     }
 
@@ -113,7 +116,13 @@ impl Bridge {
                 }
             }
             Request::PacketOut(it) => self.send_out(&it, world)?,
-            Request::Stats(it) => return self.answer_stats(&it, version, xid, world, now_ns),
+            Request::Stats(it) => {
+                if let StatsRequest::Monitor(wanted) = &*it {
+                    return self.monitor(connection, wanted, (version, xid), now_ns);
+                }
+                return self.answer_stats(&it, version, xid, world, now_ns);
+            }
+            Request::CancelMonitor(id) => connection.cancel_monitor(id)?,
             Request::QueueConfig(number) => {
                 if number != port::NONE && !self.ports.contains_key(&number) {
                     return Err(Fault::BadQueuePort);

@@ -3,6 +3,7 @@
 use crate::connection::Event;
 use crate::flows::{gone, usual_flow};
 use crate::ports::OpenPort;
+use crate::taught::Teachers;
 use flow::{Snapshot, Verdict};
 use openflow::message::PortStats;
 use openflow::{PortNumber, Versions};
@@ -34,8 +35,13 @@ pub struct Bridge {
     pub(crate) flows: usize,
     /// Flows that may end by themselves.
     pub(crate) timed: usize,
+    pub(crate) teachers: Teachers,
     pub(crate) fragments: u16,
     pub(crate) generation: Option<u64>,
+    /// Held by all who watch flows.
+    pub(crate) watched: Arc<()>,
+    /// Who is heard, and the number of the message.
+    pub(crate) speaker: Option<(u64, u32)>,
     /// No controller is left, and it does what an ordinary bridge does.
     fails_open: bool,
 }
@@ -55,8 +61,11 @@ impl Bridge {
             is_changed: true,
             flows: 0,
             timed: 0,
+            teachers: Teachers::new(),
             fragments: 0,
             generation: None,
+            watched: Arc::default(),
+            speaker: None,
             fails_open: false,
         };
         if !is_secure {

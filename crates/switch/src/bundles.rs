@@ -100,6 +100,7 @@ impl Bridge {
         now_ns: u64,
     ) -> Result<(), (Fault, Vec<u8>)> {
         let before = (self.snapshot.clone(), self.ports.clone(), self.flows, self.timed);
+        let teachers = self.teachers.clone();
         let events = self.events.len();
         let mut sent = Vec::new();
         for message in messages {
@@ -115,6 +116,7 @@ impl Bridge {
             });
             if let Err(fault) = done {
                 (self.snapshot, self.ports, self.flows, self.timed) = before;
+                self.teachers = teachers;
                 self.events.truncate(events);
                 return Err((fault, message.clone()));
             }

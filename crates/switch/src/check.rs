@@ -3,7 +3,7 @@
 use crate::bridge::Bridge;
 use flow::helper;
 use openflow::action::ct::Zone;
-use openflow::action::{Ct, Stack};
+use openflow::action::{Ct, Mpls, Stack};
 use openflow::{Action, Fault, Field, Match, Nat, Needs, Version};
 
 impl Bridge {
@@ -115,10 +115,10 @@ impl Bridge {
             Action::Resubmit(it) if it.table.is_some_and(|it| it > LAST_TABLE) => {
                 Err(Fault::BadTableId)
             }
-            Action::Learn(it) if it.table > LAST_TABLE || it.flags & 2 != 0 => {
-                Err(Fault::BadArgument)
-            }
-            Action::Learn(it) if it.fin_idle != 0 || it.fin_hard != 0 => Err(Fault::BadArgument),
+            Action::Learn(it) if it.table > LAST_TABLE => Err(Fault::BadArgument),
+            Action::Learn(it) => it
+                .result
+                .map_or(Ok(()), |sub| can_be_set(sub.field).and_then(|()| kind.check(sub.field))),
             Action::CloneActions(it) => {
                 let mut inner = kind.clone();
                 let mut actions = it.actions.iter();
@@ -140,8 +140,14 @@ impl Bridge {
             Action::Ct(it) => check_ct(kind, it),
             // It is done inside of `ct` alone.
             Action::Translate(_) => Err(Fault::BadSetArgument),
-            // What is not done here is refused, not forgotten.
-            Action::Mpls(_) | Action::FinTimeout(_) => Err(Fault::BadActionType),
+            Action::Mpls(it) => {
+                kind.check_label(*it);
+                Ok(())
+            }
+            Action::FinTimeout(_) => {
+                kind.is_inconsistent |= kind.check(Field::TcpFlags).is_err();
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -240,6 +246,19 @@ impl Kind {
         if self.of.is_none() || self.has_tag() { Ok(()) } else { Err(Fault::MatchInconsistent) }
     }
 
+    /// Labels are for what has them; what is behind them is not known.
+    fn check_label(&mut self, action: Mpls) {
+        self.is_inconsistent |=
+            !matches!(action, Mpls::Push(_)) && self.check(Field::MplsLabel).is_err();
+        let (Some(of), Mpls::Push(kind) | Mpls::Pop(kind)) = (&mut self.of, action) else {
+            return;
+        };
+        of.set(Field::EthType, kind.into(), 0xffff);
+        if let Mpls::Push(_) = action {
+            of.set(Field::IpProto, 0, 0xff);
+        }
+    }
+
     fn has_tag(&self) -> bool {
         self.of.as_ref().is_some_and(|kind| kind.meets(Needs::Tag))
     }
@@ -257,15 +276,7 @@ fn can_be_set(field: Field) -> Result<(), Fault> {
     if is_of_connection(field) {
         return Err(Fault::BadSetArgument);
     }
-    let is_beyond = matches!(
-        field,
-        Field::TunFlags
-            | Field::TunGbpId
-            | Field::TunGbpFlags
-            | Field::MplsLabel
-            | Field::MplsTc
-            | Field::MplsTtl
-    );
+    let is_beyond = matches!(field, Field::TunFlags | Field::TunGbpId | Field::TunGbpFlags);
     if is_beyond { Err(Fault::BadSetType) } else { Ok(()) }
 }
 

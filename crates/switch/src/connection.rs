@@ -1,9 +1,13 @@
 //! One controller's side of a bridge: how it wants to be spoken to.
 
+use crate::monitors::Monitor;
 use openflow::Version;
-use openflow::message::{AsyncMasks, BundleControl, PacketInForm, Role, StatsForm, reason};
+use openflow::message::{
+    AsyncMasks, BundleControl, Multipart, PacketInForm, Role, StatsForm, flow_updates, reason,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Something that controllers may be told without asking.
 #[derive(Clone, Debug)]
@@ -14,6 +18,10 @@ pub enum Event {
     Packet(Arc<crate::told::PacketSeen>),
     /// A port came (0), went (1) or changed (2).
     Port(u8, openflow::message::PortDesc),
+    /// Something became of a flow.
+    Flow(Arc<crate::monitors::Change>),
+    /// The same by messages of this number, of the connection itself.
+    Own(u32),
     /// The controller is a slave now: another is master, of this generation.
     Demoted(u64),
 }
@@ -35,6 +43,10 @@ pub struct Connection {
     /// Bytes of packets that no flow matches; a switch's own tools want none until they say so.
     pub(crate) miss_len: u16,
     pub(crate) bundles: BTreeMap<u32, Bundle>,
+    /// Which of all connections it is.
+    pub(crate) number: u64,
+    /// Flows that it watches.
+    pub(crate) monitors: BTreeMap<u32, Monitor>,
     /// Events that it is owed.
     pub(crate) owed: Vec<Event>,
     /// Events that found no room.
@@ -57,6 +69,16 @@ impl Bundle {
     }
 }
 
+/// The next connection's number.
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
+/// Ends updates, if there are some.
+fn close(updates: &mut Option<Multipart>, messages: &mut Vec<Vec<u8>>) {
+    if let Some(updates) = updates.take().filter(|updates| !updates.is_empty()) {
+        messages.extend(updates.finish());
+    }
+}
+
 /// Events that may wait for a controller that reads slowly.
 const MOST_OWED: usize = 4096;
 
@@ -76,6 +98,8 @@ impl Connection {
             controller: 0,
             miss_len: if is_service { 0 } else { 128 },
             bundles: BTreeMap::new(),
+            number: NUMBERS.fetch_add(1, Relaxed),
+            monitors: BTreeMap::new(),
             owed: Vec::new(),
             lost: 0,
         }
@@ -116,6 +140,10 @@ impl Connection {
 
     /// Tells it of something, if it wants to know and has room.
     pub fn tell(&mut self, event: &Event) {
+        // What it watches it asked for; who comes last would not know that something is missing.
+        if let Event::Flow(change) = event {
+            return self.follow(change);
+        }
         let slot = usize::from(self.role == Role::Slave);
         let wants = |masks: [u32; 2], reason: u8| masks[slot] >> reason.min(31) & 1 != 0;
         let wanted = match event {
@@ -127,6 +155,7 @@ impl Connection {
                     && (!is_miss || self.takes_misses())
                     && wants(self.masks.packet_in, it.reason)
             }
+            Event::Flow(_) | Event::Own(_) => false,
             Event::Port(reason, _) => wants(self.masks.port_status, *reason),
             Event::Demoted(_) => {
                 self.version >= Some(Version::V14) && wants(self.masks.role_status, 0)
@@ -146,6 +175,16 @@ impl Connection {
     pub fn take_owed(&mut self) -> Vec<Vec<u8>> {
         let Some(version) = self.version else { return Vec::new() };
         let owed = std::mem::take(&mut self.owed);
-        owed.iter().map(|event| self.encode(event, version)).collect()
+        let (mut messages, mut updates) = (Vec::new(), None);
+        for event in &owed {
+            let all = updates.get_or_insert_with(|| flow_updates(version, 0));
+            if self.put_change(event, all) {
+                continue;
+            }
+            close(&mut updates, &mut messages);
+            messages.push(self.encode(event, version));
+        }
+        close(&mut updates, &mut messages);
+        messages
     }
 }

@@ -5,7 +5,7 @@ use crate::check::{LAST_TABLE, tracks};
 use crate::connection::Event;
 use flow::Flow;
 use openflow::action::{Output, Program};
-use openflow::message::{Command, FlowMod, flag};
+use openflow::message::{Command, FlowChange, FlowMod, flag};
 use openflow::{Action, Fault, Match, PortNumber, Version, port};
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub(crate) fn usual_flow(now_ns: u64) -> Flow {
 }
 
 /// Whether actions send to a port.
-fn sends_to(actions: &[Action], wanted: PortNumber) -> bool {
+pub(crate) fn sends_to(actions: &[Action], wanted: PortNumber) -> bool {
     actions.iter().any(|action| match action {
         Action::Output(it) => it.port == wanted,
         Action::Enqueue(it) => it.port == wanted,
@@ -74,7 +74,8 @@ pub(crate) fn leads_to_group(actions: &[Action], wanted: u32) -> bool {
 impl Bridge {
     /// The flow of a bridge that nobody has told anything.
     pub(crate) fn add_usual_flow(&mut self, now_ns: u64) {
-        self.put(usual_flow(now_ns));
+        let (flow, had) = self.put(usual_flow(now_ns), now_ns);
+        self.changes(FlowChange::Added, &flow, had);
     }
 
     /// The flows that are meant.
@@ -160,10 +161,18 @@ impl Bridge {
         if wanted.flags & flag::RESET_COUNTS != 0 {
             changed.counters = Arc::default();
         }
-        self.put(changed);
+        self.replace(flow, changed, now_ns);
     }
 
-    fn add(
+    /// Puts a flow in place of another, of which something is another then.
+    pub(crate) fn replace(&mut self, had: &Arc<Flow>, flow: Flow, now_ns: u64) {
+        let (flow, _) = self.put(flow, now_ns);
+        if flow.program != had.program || flow.cookie != had.cookie {
+            self.changes(FlowChange::Modified, &flow, Some(Arc::clone(had)));
+        }
+    }
+
+    pub(crate) fn add(
         &mut self,
         wanted: &FlowMod,
         table: u8,
@@ -187,7 +196,8 @@ impl Bridge {
         if let Some(had) = had.filter(|_| keeps) {
             flow.counters = Arc::clone(&had.counters);
         }
-        self.put(flow);
+        let (flow, had) = self.put(flow, now_ns);
+        self.changes(FlowChange::Added, &flow, had);
         Ok(())
     }
 
@@ -201,34 +211,18 @@ impl Bridge {
         found
     }
 
-    /// Adds what a packet taught.
-    pub fn learn(&mut self, wanted: &FlowMod, now_ns: u64) {
-        let table = wanted.table.unwrap_or(0);
-        let found = self.snapshot.tables.get(&table);
-        let found = found.and_then(|it| it.flows.get(&wanted.matching, wanted.priority));
-        let same = |had: &Arc<Flow>| {
-            had.program == wanted.program && had.idle == wanted.idle && had.hard == wanted.hard
-        };
-        match found {
-            // It is known: heard of once more.
-            Some(had) if same(&had) && had.hard == 0 => had.counters.add(0, 0, now_ns),
-            _ => {
-                let flow = FlowMod { command: Command::Add, ..wanted.clone() };
-                // A flow that cannot be is not learned; the flow that teaches was checked.
-                _ = self.add(&flow, table, Version::V13, now_ns);
-            }
-        }
-    }
-
-    /// Puts a flow in, in place of the one of its match and priority.
-    fn put(&mut self, flow: Flow) {
+    /// Puts a flow in, in place of the one of its match and priority: itself, and that one.
+    pub(crate) fn put(&mut self, flow: Flow, now_ns: u64) -> (Arc<Flow>, Option<Arc<Flow>>) {
         self.snapshot.tracks |= tracks(&flow.program);
         let is_timed = |flow: &Flow| usize::from(flow.idle != 0 || flow.hard != 0);
         self.timed += is_timed(&flow);
-        let had = self.snapshot.table_mut(flow.table).flows.insert(Arc::new(flow));
+        let flow = Arc::new(flow);
+        let had = self.snapshot.table_mut(flow.table).flows.insert(Arc::clone(&flow));
         self.timed -= had.as_deref().map_or(0, is_timed);
         self.flows += usize::from(had.is_none());
         self.is_changed = true;
+        self.teachers_change(had.as_ref(), Some(&flow), now_ns);
+        (flow, had)
     }
 
     /// Takes a flow out, and tells who wants to know.
@@ -243,6 +237,8 @@ impl Bridge {
         if flow.flags & flag::SEND_REMOVED != 0 {
             self.events.push(Event::FlowRemoved(Arc::clone(flow), now_ns, reason));
         }
+        self.changes(FlowChange::Removed(reason), flow, None);
+        self.teachers_change(Some(flow), None, now_ns);
     }
 
     /// Takes all flows out whose actions are such.

@@ -19,12 +19,15 @@ mod expire;
 mod flows;
 mod groups;
 mod meters;
+mod monitors;
 mod ports;
 mod stats;
+mod taught;
 mod told;
 
 pub use bridge::{Bridge, MOST_FLOWS, World};
 pub use connection::{Connection, Event};
+pub use monitors::Change;
 pub use ports::Port;
 
 #[cfg(test)]

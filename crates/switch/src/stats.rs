@@ -189,7 +189,8 @@ impl Bridge {
                 it.entry(|_, out| meter_features(MOST_METERS as u32, out));
                 it.finish()
             }
-            StatsRequest::Monitor => return Err(Fault::BadSubtype),
+            // It is the connection's.
+            StatsRequest::Monitor(_) => return Err(Fault::BadSubtype),
         })
     }
 

@@ -162,7 +162,7 @@ fn what_cannot_be_is_refused_with_open_vswitchs_numbers() {
     buffered.buffer = 5;
     assert_eq!(refused(buffered), (1, 8));
     let fin = openflow::action::FinTimeout { idle: 1, hard: 1 };
-    assert_eq!(refused(add(1, Match::any(), vec![fin.into()])), (2, 0));
+    assert_eq!(refused(add(1, Match::any(), vec![fin.into()])), (2, 10));
     let tunnel = SetField::whole(Field::TunFlags, 1);
     assert_eq!(refused(add(1, Match::any(), vec![tunnel.into()])), (2, 13));
     let mut overlap = add(1, Match::any(), vec![]);
@@ -441,6 +441,28 @@ fn any_bytes_are_answered_and_change_nothing_unsaid() {
         }
     }
     assert_eq!(Fault::ALL.len(), Fault::ALL.iter().collect::<std::collections::HashSet<_>>().len());
+}
+
+#[test]
+fn labels_are_for_packets_that_have_them() {
+    use openflow::action::{DecTtl, Mpls};
+    let mut talk = Talk::new(Version::V13);
+    let mut told =
+        |matching: Match, actions: Vec<Action>| talk.mods(Version::V13, &add(1, matching, actions));
+    let labelled = || Match::any().with(Field::EthType, 0x8847);
+    let label = || SetField::whole(Field::MplsLabel, 5);
+    assert_eq!(told(labelled(), vec![label().into(), Mpls::Pop(0x0800).into()]), Ok(()));
+    assert_eq!(told(Match::any(), vec![Mpls::Push(0x8848).into(), label().into()]), Ok(()));
+    for wrong in [label().into(), Mpls::Pop(0x0800).into(), Mpls::DecTtl.into()] {
+        assert_eq!(told(Match::any(), vec![wrong]), Err((2, 10)));
+    }
+    // What is behind a label has no fields, until it is gone.
+    let ip = || Match::any().with(Field::EthType, 0x0800).with(Field::IpProto, 17);
+    let port = || Action::from(SetField::whole(Field::UdpDst, 5));
+    let dec = || Action::from(DecTtl { controllers: vec![] });
+    assert_eq!(told(ip(), vec![Mpls::Push(0x8847).into(), port()]), Err((2, 10)));
+    assert_eq!(told(labelled(), vec![Mpls::Pop(0x0800).into(), dec()]), Ok(()));
+    assert_eq!(told(labelled(), vec![Mpls::Pop(0x88b5).into(), dec()]), Err((2, 10)));
 }
 
 #[test]

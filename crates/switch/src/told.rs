@@ -31,7 +31,10 @@ impl Bridge {
     /// A packet came to an action that tells somebody.
     pub fn told(&mut self, told: &Told, frame: &[u8], now_ns: u64) {
         match told {
-            Told::Learned(flow) => self.learn(flow, now_ns),
+            Told::Learned(flow, most) => self.learn(flow, *most, now_ns),
+            Told::Ended { flow: (table, priority, matching), idle, hard } => {
+                self.end_flow((*table, *priority, matching), (*idle, *hard), now_ns);
+            }
             Told::Packet { max_len, controller, reason, table, cookie, metadata } => {
                 let seen = PacketSeen {
                     controller: *controller,
@@ -73,6 +76,8 @@ impl Connection {
                 length: it.length,
             }
             .encode(self.packet_in, version),
+            // Those are written together.
+            Event::Flow(_) | Event::Own(_) => Vec::new(),
             Event::Demoted(generation) => Role::Slave.status(version, *generation),
         }
     }

@@ -101,3 +101,25 @@ fn a_tag_comes_between_addresses_and_type() {
     assert_eq!(frame[12..18], [0x81, 0, 0x60, 5, 8, 0]);
     assert_eq!(frame[..12], udp(7, 53)[..12]);
 }
+
+#[test]
+fn labels_are_pushed_behind_tags_written_and_popped() {
+    let tagged = frames().swap_remove(3);
+    let mut frame = [&[0; 4], &tagged[..]].concat();
+    assert!(push_mpls_into(&mut frame, 0x8847, 0x0001_1140, 1));
+    let wanted = [&tagged[..16], &[0x88, 0x47, 0, 1, 0x11, 0x40], &tagged[18..]].concat();
+    assert_eq!(frame, wanted);
+    assert!(write_field(&mut frame, Field::MplsLabel, 0xf_fffe, 0xf_ffff));
+    assert!(write_field(&mut frame, Field::MplsTc, 5, 7));
+    assert!(write_field(&mut frame, Field::MplsTtl, 9, 0xff));
+    assert_eq!(frame[18..22], [0xff, 0xff, 0xeb, 9]);
+    // What is behind a label is not looked at; where there is none, none is written.
+    assert!(!write_field(&mut frame, Field::IpTtl, 9, 0xff));
+    assert!(!write_field(&mut tagged.clone(), Field::MplsTtl, 9, 0xff));
+    assert!(pop_mpls_from(&mut frame, 0x0800, 1));
+    assert_eq!(frame[4..], tagged);
+    // Cut short, nothing changes.
+    let mut short = tagged[..17].to_vec();
+    assert!(!pop_mpls_from(&mut short, 0x0800, 1) && !push_mpls_into(&mut short, 0x8847, 1, 1));
+    assert_eq!(short, tagged[..17]);
+}

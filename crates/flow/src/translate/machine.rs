@@ -21,42 +21,43 @@ impl Machine for Translation<'_> {
         if field != Field::VlanVid && !self.has(field) {
             return;
         }
-        let (value, mask) = match field {
-            // A tag is pushed and popped; its content alone is set.
-            Field::VlanTci if self.key.get(Field::VlanTci) & 0x1000 == 0 => {
+        let has_tag = self.key.get(Field::VlanTci) & 0x1000 != 0;
+        let (field, value, mask) = match field {
+            // A tag is pushed and popped; its content alone is set. Bits of one that is not there
+            // are seen by later tables, and are in the tag if there is one: as in Open vSwitch.
+            Field::VlanTci | Field::VlanVid if !has_tag => {
                 self.see(Field::VlanTci, 0x1000);
-                if value & 0x1000 != 0 {
-                    self.push_vlan(0x8100);
+                let tci = self.key.get(Field::VlanTci) & !mask | value & mask;
+                if tci & 0x1000 == 0 {
+                    return self.set_silently(Field::VlanTci, tci, mask);
                 }
-                (value, mask & 0xefff)
+                self.push_vlan(0x8100);
+                (Field::VlanTci, tci, 0xefff)
             }
             Field::VlanTci if mask & 0x1000 != 0 && value & 0x1000 == 0 => {
                 // No tag is none behind it either.
                 (0..=self.tags.len()).for_each(|_| self.pop_vlan());
-                return;
+                return self.set_silently(field, value, mask);
             }
             // Of one octet, as Open vSwitch tells them.
-            Field::ArpOp => (value & 0xff, mask | 0xff00),
-            // What says that there is a tag puts one in front.
-            Field::VlanVid => {
-                self.see(Field::VlanTci, 0x1000);
-                if self.key.get(Field::VlanTci) & 0x1000 == 0 && value & mask & 0x1000 != 0 {
-                    self.push_vlan(0x8100);
-                }
-                (value, mask & !0x1000)
-            }
-            Field::VlanTci => {
+            Field::ArpOp => (field, value & 0xff, mask | 0xff00),
+            Field::VlanTci | Field::VlanVid => {
                 // One without a tag would get one.
                 self.see(Field::VlanTci, 0x1000);
-                (value, mask & !0x1000)
+                (field, value, mask & !0x1000)
             }
-            _ => (value, mask),
+            _ => (field, value, mask),
         };
-        let is_of_tag = matches!(field, Field::VlanTci | Field::VlanVid);
-        if mask == 0 || is_of_tag && self.key.get(Field::VlanTci) & 0x1000 == 0 {
+        if mask == 0 {
             return;
         }
+        if field.needs() == openflow::Needs::Mpls && self.count_labels() == 0 {
+            return self.make_label(field, value, mask);
+        }
         self.set_silently(field, value, mask);
+        if self.write_pushed_label(field, value, mask) {
+            return;
+        }
         if crate::edit::is_of_packet(field) && self.is_whole(field) {
             self.put(Step::Set(field, value & mask, mask));
         }
@@ -165,7 +166,9 @@ impl Machine for Translation<'_> {
                 // A bucket is an action set.
                 it.set = Program::new();
                 it.write_actions(&group.buckets[at].actions);
+                let is_inside = std::mem::replace(&mut it.is_bucket, true);
                 it.end_set();
+                it.is_bucket = is_inside;
             });
             self.back(level);
         }
@@ -202,8 +205,7 @@ impl Machine for Translation<'_> {
     }
 
     fn dec_mpls_ttl(&mut self) -> bool {
-        self.cut();
-        false
+        self.dec_label_ttl()
     }
 
     fn push_vlan(&mut self, tpid: u16) {
@@ -229,12 +231,12 @@ impl Machine for Translation<'_> {
         }
     }
 
-    fn push_mpls(&mut self, _: u16) {
-        self.cut();
+    fn push_mpls(&mut self, ethertype: u16) {
+        self.push_label(ethertype);
     }
 
-    fn pop_mpls(&mut self, _: u16) {
-        self.cut();
+    fn pop_mpls(&mut self, ethertype: u16) {
+        self.pop_label(ethertype);
     }
 
     fn resubmit(&mut self, table: Option<u8>, as_port: Option<PortNumber>) {
@@ -256,45 +258,22 @@ impl Machine for Translation<'_> {
             return self.cut();
         }
         self.depth += 1;
-        let mut exits = false;
+        let (mut exits, mut is_unread) = (false, false);
         self.aside(|it| {
             it.run(actions);
-            exits = it.is_over;
+            // Who is to be read anew, too.
+            exits = it.is_over || it.stopped.is_some();
             it.end_set();
+            is_unread = it.is_unread;
         });
         // As Open vSwitch has it: who leaves from within leaves the whole.
         self.is_over |= exits;
+        self.is_unread |= is_unread;
         self.depth -= 1;
     }
 
     fn learn(&mut self, learn: &Learn) {
-        let mut matching = Match::any();
-        let mut program = Program::new();
-        for spec in &learn.specs {
-            let value = match spec.from {
-                learn::From::Value(value) => value,
-                learn::From::Packet(sub) => self.read(sub),
-            };
-            match spec.to {
-                learn::To::Match(sub) => matching.set(sub.field, value << sub.offset, sub.mask()),
-                learn::To::Load(sub) => {
-                    let (field, mask) = (sub.field, sub.mask());
-                    let value = value << sub.offset;
-                    let set = openflow::action::SetField { field, value, mask, is_load: true };
-                    program.push(set.into());
-                }
-                learn::To::Output => {
-                    if let Ok(number) = PortNumber::try_from(value) {
-                        program.push(openflow::action::Output::to(number).into());
-                    }
-                }
-            }
-        }
-        let mut added = FlowMod::add(learn.table, learn.priority, matching, program);
-        added.command = Command::ModifyStrict;
-        (added.idle, added.hard, added.cookie) = (learn.idle, learn.hard, learn.cookie);
-        added.flags = learn.flags & 1;
-        self.put(Step::Tell(Arc::new(Told::Learned(added))));
+        self.learn_from(learn);
     }
 
     fn track(&mut self, ct: &Ct) {
@@ -340,6 +319,9 @@ impl Machine for Translation<'_> {
         for action in actions {
             let is_same = |had: &Action| match (had, action) {
                 (Action::SetField(one), Action::SetField(other)) => one.field == other.field,
+                (Action::Mpls(one), Action::Mpls(other)) => {
+                    std::mem::discriminant(one) == std::mem::discriminant(other)
+                }
                 _ => std::mem::discriminant(had) == std::mem::discriminant(action),
             };
             self.set.retain(|had| !is_same(had));
@@ -355,7 +337,9 @@ impl Machine for Translation<'_> {
         self.next = Some(table);
     }
 
-    fn end_timeouts(&mut self, _: u16, _: u16) {}
+    fn end_timeouts(&mut self, idle: u16, hard: u16) {
+        self.end_flow(idle, hard);
+    }
 
     fn end_list(&mut self) {
         self.is_ended = true;

@@ -80,7 +80,7 @@ fn the_action_set_takes_place_at_the_end_in_its_own_order() {
         (0, 1, Match::any(), vec![write.clone().into(), GotoTable { table: 1 }.into()]),
         (1, 1, Match::any(), vec![to(4)]),
     ];
-    let tag = [Step::PushVlan(0x8100, 0x1000), Step::Set(Field::VlanTci, 5, 0xfff)];
+    let tag = [Step::PushVlan(0x8100, 0x1000), Step::Set(Field::VlanTci, 5, 0xefff)];
     let [push, set] = tag;
     assert_eq!(steps(flows), [Step::Output(4), push, set, Step::Output(3)]);
     assert_eq!(steps(vec![(0, 1, Match::any(), vec![write.into(), ClearActions.into()])]), []);

@@ -11,7 +11,7 @@ use super::Translation;
 use crate::key::Key;
 use crate::snapshot::Snapshot;
 use crate::steps::{Step, Verdict};
-use crate::track::{BESIDE, Frozen, SAID, Track, ct_state};
+use crate::track::{BESIDE, Frozen, Rest, SAID, Track, Tracked, ct_state};
 use openflow::action::Ct;
 use openflow::action::ct::Zone;
 use openflow::{Action, Field};
@@ -23,9 +23,14 @@ const MOST_TIMES: u8 = 6;
 const COMMIT: u16 = 1;
 const FORCE: u16 = 2;
 
-/// Whether a step makes of a packet what nobody can undo who does not know its connection.
-pub(super) fn translates(step: &Step) -> bool {
-    matches!(step, Step::Track(track) if track.nat.is_some())
+/// Whether a step makes of a packet what nobody can undo who does not know its connection, or what
+/// was behind its labels.
+pub(super) fn is_lasting(step: &Step) -> bool {
+    match step {
+        Step::Track(track) => track.nat.is_some(),
+        Step::PushMpls { .. } | Step::PopMpls { .. } => true,
+        _ => false,
+    }
 }
 
 /// What a snapshot does with a packet that begins again, of a key that says so.
@@ -39,8 +44,25 @@ impl Translation<'_> {
     /// From where it was frozen on.
     pub(super) fn resume(&mut self, frozen: &Frozen) {
         self.thaw(frozen);
-        self.look_up(frozen.table, None);
+        if frozen.rests.is_empty() {
+            self.look_up(frozen.table, None);
+        }
+        for (at, rest) in frozen.rests.iter().enumerate() {
+            (self.table, self.cookie) = (rest.table, rest.cookie);
+            // As in Open vSwitch: what ends one ends those that it is inside of.
+            let is_ended = self.run(&rest.actions);
+            if let Some(next) = self.next.take() {
+                self.look_up(next, None);
+            }
+            if let Some(stopped) = &mut self.stopped {
+                stopped.extend_from_slice(&frozen.rests[at + 1..]);
+            }
+            if is_ended || self.is_over || self.stopped.is_some() {
+                break;
+            }
+        }
         self.end_set();
+        self.end_stopped();
     }
 
     pub(super) fn track_as(&mut self, ct: &Ct) {
@@ -69,7 +91,7 @@ impl Translation<'_> {
         }
         self.put(Step::Track(Arc::new(it)));
         if let Some(table) = ct.table {
-            self.freeze(table);
+            self.freeze(table, None, Vec::new());
         }
         // What tracking says is known in that table alone.
         openflow::Machine::untrack(self);
@@ -87,9 +109,20 @@ impl Translation<'_> {
         if self.key.get(Field::CtZone) == zone.into() { was } else { 0 }
     }
 
-    fn freeze(&mut self, table: u8) {
+    /// What tracking said of the packet, which decides about all that comes.
+    pub(super) fn tracked(&mut self) -> Tracked {
+        SAID.into_iter().for_each(|field| self.see(field, field.ones()));
+        self.key.tracked()
+    }
+
+    /// Has a copy begin again: with what tracking says, unless that is known.
+    pub(super) fn freeze(&mut self, table: u8, tracked: Option<Tracked>, rests: Vec<Rest>) {
         if self.times >= MOST_TIMES {
-            return self.cut();
+            // That it was stopped keeps nothing else from being done.
+            if rests.is_empty() {
+                self.cut();
+            }
+            return;
         }
         self.forks();
         // What else is known of a tunnel its port decides, which always counts.
@@ -105,6 +138,8 @@ impl Translation<'_> {
         words.copy_from_slice(&key.words[..BESIDE]);
         let frozen = Frozen {
             table,
+            rests,
+            tracked,
             times: self.times + 1,
             words,
             stack: self.stack.clone(),

@@ -53,6 +53,7 @@ pub fn trace(snapshot: &Snapshot, key: &Key) -> Traced {
             None => {
                 it.look_up(0, None);
                 it.end_set();
+                it.end_stopped();
             }
         }
     })

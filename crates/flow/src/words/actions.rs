@@ -214,6 +214,14 @@ impl Telling<'_> {
                 Step::Number(number) => {
                     self.say(format!("set(tunnel(tun_id={}))", hex(u128::from(*number))));
                 }
+                Step::PushMpls { kind, label, .. } => self.say(format!(
+                    "push_mpls(label={},tc={},ttl={},bos={},eth_type=0x{kind:x})",
+                    label >> 12,
+                    label >> 9 & 7,
+                    label & 0xff,
+                    label >> 8 & 1
+                )),
+                Step::PopMpls { kind, .. } => self.say(format!("pop_mpls(eth_type=0x{kind:x})")),
                 Step::Queue(queue) => {
                     self.say(format!("set(skb_priority({}))", hex(queue.unwrap_or(0).into())));
                 }
@@ -314,13 +322,17 @@ mod tests {
             Step::Meter(4),
             Step::Number(0x64),
             Step::Normal,
+            Step::PopMpls { kind: 0x800, tags: 0 },
+            Step::PushMpls { kind: 0x8848, label: 16 << 12 | 5 << 9 | 0x140, tags: 1 },
+            Step::Output(1),
         ];
         let names = Names::from([(2, "p2".to_owned())]);
         assert_eq!(
             actions(&steps, &Key::default(), &names, Some([vec![3], vec![0xfffe, 4]].into())),
             "set(eth(dst=02:00:00:00:00:09)),set(ipv4(src=1.1.1.1,tos=0xb8/0xfc,ttl=63)),set(udp(dst=9)),set(skb_priority(0x3)),p2,\
              push_vlan(tpid=0x88a8,vid=9,pcp=0),1,pop_vlan,set(skb_priority(0)),\
-             clone(set(ipv4(dst=10.0.0.0/255.0.0.0)),3),meter(4),set(tunnel(tun_id=0x64)),65534,4"
+             clone(set(ipv4(dst=10.0.0.0/255.0.0.0)),3),meter(4),set(tunnel(tun_id=0x64)),65534,4,\
+             pop_mpls(eth_type=0x800),push_mpls(label=16,tc=5,ttl=64,bos=1,eth_type=0x8848),1"
         );
         assert_eq!(actions(&[], &Key::default(), &names, None), "drop");
         assert_eq!(actions(&[Step::Normal], &Key::default(), &names, None), "NORMAL");

@@ -13,8 +13,10 @@
 
 use crate::flow::asking::{Asking, IN_FRONT, TOGETHER, ask_for_steps};
 use crate::flow::flow_normal::has_vlans_for_normal;
+use crate::flow::headers;
 use crate::flow::held::Held;
 use crate::flow::rewriting::rewrite;
+use crate::flow::said_before::{last_queue, number_before};
 use crate::flow::tracking::{Now, Untracked, track, track_known};
 use crate::interface::{run_of, told};
 use crate::l2::l2_forward::hand_in;
@@ -25,8 +27,8 @@ use crate::tables::{
 use conntrack::{Asked, translate_usual4};
 use export::Place;
 use flow::{
-    Cache, Found, Key, MOST_GROWTH, Plain, Step, Track, Tracked, Verdict, ct_state, extract,
-    push_vlan_into, translate_again, write_field,
+    Cache, Found, Key, Plain, Step, Track, Tracked, Verdict, ct_state, extract, translate_again,
+    write_field,
 };
 use graph::{Context, Exits, Handed, Node, Published, tsc_hz};
 use openflow::action::Sample;
@@ -93,7 +95,7 @@ graph::exits! {
         /// No buffer for a copy: ports behind that one do not get it.
         NoBuffer => drop "Raise `buffers` in [memory]: `volley show memory` tells how many are in \
             use.",
-        /// No room for a tag in front of it.
+        /// No room for a tag or a label in front of it.
         NoRoom => drop "The port's driver leaves no headroom: use another kind of port.",
         /// The flows changed while it was on its way, or its bridge is gone.
         Outdated => drop "Nothing, if it ends: flows changed just then.",
@@ -188,14 +190,6 @@ enum Way {
     Normal,
 }
 
-/// The number that what the step at a place sends has in a tunnel, if the one before it says that.
-fn number_before(steps: &[Step], next: usize) -> Option<u32> {
-    match steps.get(next.checked_sub(1)?)? {
-        Step::Number(number) => Some(*number),
-        _ => None,
-    }
-}
-
 impl At<'_> {
     fn exit(&self, way: Way) -> Exit {
         match way {
@@ -215,12 +209,6 @@ fn exit_of_normal(interfaces: &Interfaces, rx: u16, port: &BridgePort) -> Exit {
         false if port.learn => Exit::Normal,
         false => Exit::NormalUnlearned,
     }
-}
-
-/// The queue of what is sent behind these.
-fn last_queue(steps: &[Step]) -> Option<u32> {
-    let queue = |step: &Step| if let Step::Queue(queue) = step { Some(*queue) } else { None };
-    steps.iter().rev().find_map(queue).flatten()
 }
 
 /// What packets came to.
@@ -332,7 +320,10 @@ impl Acts {
                     next += 1;
                     continue;
                 }
-                Step::Recirculate(number, _) => {
+                Step::Recirculate(number, frozen) => {
+                    if let Some(tracked) = frozen.tracked() {
+                        tracks.said = *tracked;
+                    }
                     let found = self.begin_again(&packet, *number, at, cache, &tracks.said);
                     let Some(found) = found else { return Next::Leaves(Exit::Outdated) };
                     if is_last {
@@ -341,6 +332,7 @@ impl Acts {
                         return Next::BeginsAgain;
                     }
                     if let Err(exit) = emit(&packet, found.0, 0, context) {
+                        packet.set_tx(next as u16);
                         return Next::Leaves(exit);
                     }
                     next += 1;
@@ -535,17 +527,9 @@ impl Acts {
             Step::Set(field, value, mask) => {
                 write_field(packet.header_mut(), *field, *value, *mask);
             }
-            Step::PushVlan(tpid, tci) => {
-                if !packet.prepend(MOST_GROWTH) {
+            Step::PushVlan(..) | Step::PopVlan | Step::PushMpls { .. } | Step::PopMpls { .. } => {
+                if !headers::change(packet, step) {
                     return Some(Exit::NoRoom);
-                }
-                push_vlan_into(packet.header_mut(), *tpid, *tci);
-            }
-            Step::PopVlan => {
-                if let Some(head) = packet.header_mut().get_mut(..16) {
-                    head.copy_within(..12, 4);
-                    packet.advance(4);
-                    packet.start_here();
                 }
             }
             Step::Meter(number) => {

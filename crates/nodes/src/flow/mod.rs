@@ -20,8 +20,10 @@ nodes! {
 }
 
 mod asking;
+mod headers;
 mod held;
 mod rewriting;
+mod said_before;
 mod tracking;
 
 pub use crate::l2::vlan_input::{FirstTag, first_tag};

@@ -5,7 +5,7 @@ use crate::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Punt};
 use crate::testing::World;
 use flow::{Flow, PortEntry, Snapshot};
 use graph::harness::{NodeHarness, Outcome};
-use openflow::action::{DecTtl, Output, Program, PushVlan, SetField};
+use openflow::action::{DecTtl, GotoTable, Mpls, Output, Program, PushVlan, SetField};
 use openflow::{Action, Field, Match, port};
 use std::sync::Arc;
 use wire::craft;
@@ -282,4 +282,42 @@ fn controllers_are_told_and_counters_of_flows_are_exact() {
 fn normal_is_an_ordinary_bridges_way() {
     let world = world(vec![(1, Match::any(), vec![to(port::NORMAL)])]);
     assert_eq!(pass(&world, &frame()).0, ["upcall", "act", "normal"]);
+}
+
+#[test]
+fn labels_go_around_packets_and_what_is_behind_them_is_known_when_they_are_gone() {
+    let inside = craft::ethernet([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2])
+        .vlan(5)
+        .ipv4([10, 0, 0, 1], [10, 0, 0, 2])
+        .ttl(7)
+        .udp(1, 53)
+        .payload(&[9; 30])
+        .build();
+    let labelled = |label: [u8; 4]| {
+        let mut frame = inside.clone();
+        frame.splice(16..18, [&[0x88, 0x47], &label[..]].concat());
+        frame
+    };
+    let label = vec![Mpls::Push(0x8847).into(), Mpls::SetLabel(17).into(), to(2)];
+    let out = pass(&world(vec![(1, Match::any(), label)]), &inside).1;
+    assert_eq!((out[0].tx, &out[0].header), (1, &labelled([0, 1, 0x11, 7])));
+    // A copy leaves as it is by then, the packet itself is looked up for what it has become.
+    let mut world = world(vec![(
+        1,
+        Match::any().with(Field::EthType, 0x8847),
+        vec![Mpls::DecTtl.into(), to(2), Mpls::Pop(0x0800).into(), GotoTable { table: 1 }.into()],
+    )]);
+    let dns = Match::any().with(Field::EthType, 0x0800).with(Field::IpProto, 17);
+    let dns = dns.with(Field::UdpDst, 53);
+    let program = vec![SetField::whole(Field::UdpDst, 54).into(), to(3)];
+    let mut bridge = (**world.flow_bridges.get(BRIDGE).unwrap()).clone();
+    bridge.snapshot.table_mut(1).flows.insert(Arc::new(Flow::new(1, 1, dns, program)));
+    let bridges = world.flow_bridges.with(BRIDGE, Some(bridge));
+    world.flow_bridges.set(bridges);
+    let (exits, out) = pass(&world, &labelled([0, 1, 0x11, 9]));
+    assert_eq!(exits.last().unwrap(), "output");
+    let mut changed = inside.clone();
+    changed[41] = 54;
+    assert_eq!((out[0].tx, &out[0].header[..44]), (2, &changed[..44]));
+    assert_eq!((out[1].tx, &out[1].header), (1, &labelled([0, 1, 0x11, 8])));
 }

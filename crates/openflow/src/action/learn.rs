@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  idle 2 │ hard 2 │ priority 2 │ cookie 8 │ flags 2 │ table 1 │ pad 1 │ fin idle 2 │ fin hard 2 │
+//!  ⟨ limit 4 │ bit of the result 2 │ pad 2 │ ⟨ its field 4 ⟩ ⟩ in the longer form │
 //!  { bits with what they are for 2 │ source │ where to } … │ 0
 //! ```
 
@@ -33,6 +34,10 @@ pub struct Learn {
     pub fin_idle: u16,
     /// Its hard timeout then.
     pub fin_hard: u16,
+    /// Flows of its cookie in its table, at most; 0: however many.
+    pub limit: u32,
+    /// The bit that says whether it is learned, or was.
+    pub result: Option<Sub>,
     /// What it matches and does.
     pub specs: Vec<Spec>,
 }
@@ -68,19 +73,35 @@ pub enum To {
     Output,
 }
 
+/// The flag that there is a bit for the result.
+const RESULT: u16 = 4;
 const IMMEDIATE: u16 = 1 << 13;
 const LOAD: u16 = 1 << 11;
 const OUTPUT: u16 = 2 << 11;
 const BITS: u16 = 0x7ff;
 
 impl Kind for Learn {
-    const CODES: &'static [Code] = &[Code::Nicira(16)];
+    const CODES: &'static [Code] = &[Code::Nicira(16), Code::Nicira(45)];
 
-    fn decode(_: Code, body: &mut Reader<'_>, _: Version) -> Result<Self, Fault> {
-        let (idle, hard, priority) = (body.u16()?, body.u16()?, body.u16()?);
+    fn decode(code: Code, body: &mut Reader<'_>, _: Version) -> Result<Self, Fault> {
+        let timeouts = (body.u16()?, body.u16()?);
+        let priority = body.u16()?;
         let (cookie, flags, table) = (body.u64()?, body.u16()?, body.u8()?);
         body.skip(1)?;
         let (fin_idle, fin_hard) = (body.u16()?, body.u16()?);
+        let (mut limit, mut result) = (0, None);
+        if code == Code::Nicira(45) {
+            limit = body.u32()?;
+            let (offset, pad) = (body.u16()?, body.u16()?);
+            if pad != 0 {
+                return Err(Fault::BadArgument);
+            }
+            if flags & RESULT != 0 {
+                result = Some(bare_sub(body.u32()?, offset, 1)?);
+            }
+        } else if flags & RESULT != 0 {
+            return Err(Fault::BadArgument);
+        }
         let mut specs = Vec::new();
         while body.len() >= 2 {
             let head = body.u16()?;
@@ -89,13 +110,32 @@ impl Kind for Learn {
             }
             specs.push(decode_spec(head, body)?);
         }
-        Ok(Self { idle, hard, priority, cookie, flags, table, fin_idle, fin_hard, specs })
+        let (idle, hard) = timeouts;
+        Ok(Self {
+            idle,
+            hard,
+            priority,
+            cookie,
+            flags: flags & !RESULT,
+            table,
+            fin_idle,
+            fin_hard,
+            limit,
+            result,
+            specs,
+        })
     }
 
     fn check(&self) -> Result<(), Fault> {
         let is_there = |sub: &Sub| if sub.is_there() { Ok(()) } else { Err(Fault::BadSetLength) };
         if self.flags & !3 != 0 || self.table == u8::MAX {
             return Err(Fault::BadArgument);
+        }
+        if let Some(sub) = &self.result {
+            if sub.field.is_fixed() {
+                return Err(Fault::BadSetArgument);
+            }
+            is_there(sub)?;
         }
         for Spec { from, to, .. } in &self.specs {
             if let From::Packet(sub) = from {
@@ -112,14 +152,23 @@ impl Kind for Learn {
     }
 
     fn encode(&self, _: Version, out: &mut Writer) {
-        nicira(16, out, |out| {
+        let is_long = self.limit != 0 || self.result.is_some();
+        nicira(if is_long { 45 } else { 16 }, out, |out| {
             out.u16s(&[self.idle, self.hard, self.priority]);
             out.u64(self.cookie);
-            out.u16(self.flags);
+            out.u16(self.flags | if self.result.is_some() { RESULT } else { 0 });
             out.u8(self.table);
             out.u8(0);
             out.u16(self.fin_idle);
             out.u16(self.fin_hard);
+            if is_long {
+                out.u32(self.limit);
+                out.u16(self.result.map_or(0, |sub| sub.offset));
+                out.u16(0);
+                if let Some(sub) = self.result {
+                    put_field(sub.field, out);
+                }
+            }
             self.specs.iter().for_each(|spec| encode_spec(spec, out));
         });
     }

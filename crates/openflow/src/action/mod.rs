@@ -36,7 +36,7 @@ impl Code {
     /// this one was not there before.
     fn is_of(self, version: Version) -> bool {
         match self {
-            Self::Nicira(4 | 18 | 40) => version == Version::V10,
+            Self::Nicira(4 | 18 | 23..=26 | 30 | 31 | 40) => version == Version::V10,
             Self::Nicira(6 | 7 | 33) => version < Version::V15,
             _ => true,
         }

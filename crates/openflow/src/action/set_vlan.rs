@@ -3,7 +3,7 @@
 use super::{Code, Kind, SetField, standard};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
-use crate::field::{Field, Sub};
+use crate::field::Field;
 use crate::machine::Machine;
 use crate::version::Version;
 
@@ -45,13 +45,11 @@ impl Kind for SetVlan {
     }
 
     fn run(&self, machine: &mut dyn Machine) {
-        let tci = machine.read(Sub::whole(Field::VlanTci));
-        if tci & 0x1000 == 0 {
-            machine.push_vlan(0x8100);
-        }
-        match *self {
-            Self::Vid(vid) => machine.write(Field::VlanTci, vid.into(), 0xfff),
-            Self::Pcp(pcp) => machine.write(Field::VlanTci, u128::from(pcp) << 13, 0xe000),
-        }
+        // With the bit that says that there is a tag: where there is none it is put in front.
+        let (tci, bits) = match *self {
+            Self::Vid(vid) => (u128::from(vid), 0xfff),
+            Self::Pcp(pcp) => (u128::from(pcp) << 13, 0xe000),
+        };
+        machine.write(Field::VlanTci, 0x1000 | tci, 0x1000 | bits);
     }
 }

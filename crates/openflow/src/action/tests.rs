@@ -41,10 +41,34 @@ fn any_learn() -> impl Strategy<Value = Action> {
             bits,
         }
     });
-    (any::<[u16; 5]>(), any::<u64>(), 0..4u16, 0..255u8, proptest::collection::vec(spec, 0..5))
-        .prop_map(|([idle, hard, priority, fin_idle, fin_hard], cookie, flags, table, specs)| {
-            Learn { idle, hard, priority, cookie, flags, table, fin_idle, fin_hard, specs }.into()
-        })
+    let limit = (0..3u32, proptest::option::of(any_sub(true)));
+    (
+        any::<[u16; 5]>(),
+        any::<u64>(),
+        0..4u16,
+        0..255u8,
+        limit,
+        proptest::collection::vec(spec, 0..5),
+    )
+        .prop_map(
+            |([idle, hard, priority, fin_idle, fin_hard], cookie, flags, table, more, specs)| {
+                let (limit, result) = (more.0, more.1.map(|sub| Sub { bits: 1, ..sub }));
+                Learn {
+                    idle,
+                    hard,
+                    priority,
+                    cookie,
+                    flags,
+                    table,
+                    fin_idle,
+                    fin_hard,
+                    limit,
+                    result,
+                    specs,
+                }
+                .into()
+            },
+        )
 }
 
 /// Any action that all versions can say.
@@ -183,6 +207,26 @@ proptest! {
         for version in Version::ALL {
             let _ = decode_program(&mut Reader::new(&bytes, Fault::BadLength), version);
         }
+    }
+}
+
+/// As `ovs-ofctl add-flow … set_mpls_label:16` and `set_mpls_tc:5` write them.
+#[test]
+fn labels_are_set_by_extensions_in_1_0_and_as_fields_later() {
+    let label = [0xff, 0xff, 0, 16, 0, 0, 0x23, 0x20, 0, 30, 0, 0, 0, 0, 0, 16];
+    let class = [0xff, 0xff, 0, 16, 0, 0, 0x23, 0x20, 0, 31, 5, 0, 0, 0, 0, 0];
+    let set = vec![Mpls::SetLabel(16).into(), Mpls::SetTc(5).into()];
+    let bytes = [label, class].concat();
+    assert_eq!(read(&bytes, Version::V10).as_ref(), Ok(&set));
+    let mut written = Vec::new();
+    encode_list(&set, Version::V10, &mut written);
+    assert_eq!(written, bytes);
+    for version in [Version::V13, Version::V14, Version::V15] {
+        assert_eq!(read(&bytes, version), Err(Fault::BadActionSubtype));
+        let mut written = Vec::new();
+        encode_list(&set, version, &mut written);
+        let fields = [SetField::whole(Field::MplsLabel, 16), SetField::whole(Field::MplsTc, 5)];
+        assert_eq!(read(&written, version), Ok(fields.map(Action::from).to_vec()));
     }
 }
 

@@ -3,8 +3,8 @@
 use super::flow_stats::FlowQuery;
 use super::switch::{decode_async, decode_hello};
 use super::{
-    AsyncMask, BundleAdd, BundleControl, FlowMod, GroupMod, Header, Kind, MeterMod, PacketOut,
-    PortMod, Role,
+    AsyncMask, BundleAdd, BundleControl, FlowMod, GroupMod, Header, Kind, MeterMod, MonitorRequest,
+    PacketOut, PortMod, Role,
 };
 use crate::bytes::Reader;
 use crate::fault::Fault;
@@ -65,6 +65,8 @@ pub enum Request {
     SetPacketInFormat(u32),
     /// The controller's number.
     SetControllerId(u16),
+    /// Flows are watched no more, by the number that the controller gave that.
+    CancelMonitor(u32),
     /// Whether ages of flows are told of.
     FlowAge,
 }
@@ -103,7 +105,7 @@ pub enum StatsRequest {
     /// What meters can do.
     MeterFeatures,
     /// Flows, and from now on what becomes of them.
-    Monitor,
+    Monitor(MonitorRequest),
 }
 
 impl Request {
@@ -205,6 +207,7 @@ impl Request {
                 body.skip(6)?;
                 Ok(Self::SetControllerId(body.u16()?))
             }
+            (NICIRA, 21) if version == Version::V10 => Ok(Self::CancelMonitor(body.u32()?)),
             (ONF, 2300) => Ok(Self::BundleControl(BundleControl::decode(body)?)),
             (ONF, 2301) => Ok(Self::BundleAdd(BundleAdd::decode(body)?)),
             (NICIRA | ONF, _) => Err(Fault::BadSubtype),
@@ -256,6 +259,7 @@ impl StatsRequest {
             12 if !is_old && body.is_empty() => Self::TableFeatures,
             12 if !is_old => return Err(Fault::NotPermitted),
             14 if version >= Version::V14 => Self::TableDescs,
+            16 if version >= Version::V14 => Self::Monitor(MonitorRequest::decode(body)?),
             u16::MAX => return Self::decode_nicira(version, body),
             _ => return Err(Fault::BadStat),
         })
@@ -271,8 +275,8 @@ impl StatsRequest {
             match subtype {
                 0 | 1 => body.skip(4)?,
                 2 => {
-                    body.skip(body.len())?;
-                    return Ok(Self::Monitor);
+                    body.skip(4)?;
+                    return Ok(Self::Monitor(MonitorRequest::decode_old(body)?));
                 }
                 _ => return Err(Fault::BadSubtype),
             }

@@ -10,6 +10,7 @@ mod flow_mod;
 mod flow_stats;
 mod groups;
 mod meters;
+mod monitor;
 mod multipart;
 mod packets;
 mod ports;
@@ -24,6 +25,10 @@ pub use groups::{
     Bucket, GroupCommand, GroupDesc, GroupKind, GroupMod, GroupStats, group_features,
 };
 pub use meters::{Band, MeterCommand, MeterConfig, MeterMod, MeterStats, meter_features};
+pub use monitor::{
+    FlowChange, MonitorCommand, MonitorRequest, flow_updates, put_flow_update, put_own_update,
+    watch,
+};
 pub use multipart::Multipart;
 pub use packets::{PacketIn, PacketInForm, PacketOut, reason};
 pub use ports::{PortDesc, PortMod, PortStats, QueueStats, config, port_status, state};

@@ -56,6 +56,11 @@ impl Multipart {
         }
     }
 
+    /// Whether there is no entry yet.
+    pub fn is_empty(&self) -> bool {
+        self.part.is_empty() && self.done.is_empty()
+    }
+
     fn close(&mut self, entries: &[u8], more: bool) {
         let mut body = self.head.clone();
         body[3] = more.into();

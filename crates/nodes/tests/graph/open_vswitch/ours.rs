@@ -7,7 +7,7 @@ use conntrack::{Table, Timeouts};
 use flow::{Key, Snapshot, Step, Told, Verdict, extract, translate};
 use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Tracking};
 use openflow::message::PortStats;
-use openflow::{Field, PortNumber, port};
+use openflow::{Field, Needs, PortNumber, port};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use switch::{Bridge, Connection, Port, World};
@@ -111,6 +111,9 @@ impl Ours {
     /// beyond comparison.
     fn pass_all(&mut self, case: &Case, snapshot: &Snapshot) -> Vec<Fate> {
         let (mut is_over, is_forced) = (false, exceptions::forces(case));
+        let is_labelled =
+            |it: &&(PortNumber, Vec<u8>)| matches!(key_of(it).get(Field::EthType), 0x8847 | 0x8848);
+        let labelled = case.packets.iter().filter(is_labelled).count();
         let mut pass = |packet: &(PortNumber, Vec<u8>)| {
             is_over |= self.takes_for_more(&packet.1);
             let before = self.known(packet.0);
@@ -119,6 +122,8 @@ impl Ours {
                 is_over |= before.differs(&after, &packet.1, is_forced);
             }
             fate.is_beyond |= is_over;
+            // Of a label it writes all, as the packet had it that it remembers this of.
+            fate.is_beyond |= labelled > 1 && writes_label(snapshot, packet);
             fate
         };
         case.packets.iter().map(&mut pass).collect()
@@ -166,7 +171,8 @@ impl Ours {
         let mut tags = usize::from(is_tag(12)) + usize::from(is_tag(12) && is_tag(16));
         let at = 12 + 4 * tags;
         let is_arp = matches!(frame[at..], [8, 6, ..] | [0x80, 0x35, ..]);
-        fate.is_beyond |= is_arp && (frame[at + 8] != 0 || frame[at + 9] == 0);
+        fate.is_beyond |=
+            is_arp && (frame[at + 2..at + 9] != [0, 1, 8, 0, 6, 4, 0] || frame[at + 9] == 0);
         let is_ip6 = frame[at..at + 2] == [0x86, 0xdd];
         fate.is_beyond |= is_ip6 && frame[at + 2] >> 4 != 6;
         fate.is_beyond |= frame[at..at + 2] == [8, 0] && frame[at + 2] >> 4 != 4;
@@ -175,15 +181,35 @@ impl Ours {
         // It writes types and codes of ICMP where a later piece has data.
         let is_later = key.get(Field::IpFrag) & 2 != 0 && matches!(key.get(Field::IpProto), 1 | 58);
         fate.is_beyond |= is_later && names_icmp(snapshot);
-        let mut is_told = false;
+        let (mut is_told_behind, mut is_popped) = (false, false);
+        let (mut is_told, mut moved, mut place, mut depth) = (false, None, 0, 0);
         for step in &translate(snapshot, &key).steps {
+            // Behind two tags, of a packet that somebody is told of, it writes four octets too
+            // early.
+            if let Step::Set(field, ..) = step {
+                let is_behind = !matches!(field.needs(), Needs::Nothing | Needs::Tag);
+                fate.is_beyond |= (is_told && tags > 1 || is_told_behind) && is_behind;
+            }
             match step {
                 // To it 255 stands for all bits of the operation.
                 Step::Set(Field::ArpOp, op, _) => fate.is_beyond |= op & 0xff == 0xff,
-                // Behind two tags, of a packet that somebody is told of, it writes four octets too
-                // early.
-                Step::Set(Field::IpTtl, ..) => fate.is_beyond |= is_told && tags > 1,
-                Step::Output(number) => verdict.push(*number),
+                Step::PushMpls { .. } | Step::PopMpls { .. } => {
+                    // So it does with labels; and what had a length has a type when it is popped.
+                    let has_length = u16::from_be_bytes([frame[at], frame[at + 1]]) < 0x600;
+                    fate.is_beyond |= is_told && tags > 1 || has_length;
+                    // What is done to labels within `clone` or a bucket is one with what was done
+                    // outside, to it: their type may be another.
+                    fate.is_beyond |= moved.is_some_and(|it| it != place);
+                    // What is set where none is left it writes over the last, without its type.
+                    let is_pop = matches!(step, Step::PopMpls { .. });
+                    fate.is_beyond |= moved.is_some() && is_popped && !is_pop;
+                    is_popped = is_pop;
+                    moved = Some(place);
+                }
+                Step::Output(number) => {
+                    moved = moved.filter(|_| depth > 0);
+                    verdict.push(*number);
+                }
                 // It writes a checksum where a later piece has none.
                 Step::Set(Field::IpSrc | Field::IpDst, ..) => {
                     fate.is_beyond |= key.get(Field::IpFrag) & 2 != 0;
@@ -191,9 +217,12 @@ impl Ours {
                 // It leaves the checksum as it is.
                 Step::Set(Field::Ip6Src | Field::Ip6Dst, ..) => fate.is_beyond |= is_atomic,
                 Step::PushVlan(..) => tags += 1,
+                Step::Fork(_) => (place, depth) = (place + 1, depth + 1),
+                Step::End => (place, depth) = (place + 1, depth - 1),
                 Step::PopVlan => tags = tags.saturating_sub(1),
                 Step::Tell(told) if matches!(**told, Told::Packet { .. }) => {
                     is_told = true;
+                    is_told_behind |= tags > 1;
                     verdict.push(port::CONTROLLER);
                 }
                 _ => {}
@@ -204,6 +233,18 @@ impl Ours {
         fate.verdict = Some(verdict);
         fate
     }
+}
+
+fn key_of((number, frame): &(PortNumber, Vec<u8>)) -> Key {
+    let mut key = Key::default();
+    extract(frame, *number, &mut key);
+    key
+}
+
+/// Whether a label of a packet is written where it lies.
+fn writes_label(snapshot: &Snapshot, packet: &(PortNumber, Vec<u8>)) -> bool {
+    let is_it = |step: &Step| matches!(step, Step::Set(field, ..) if field.needs() == Needs::Mpls);
+    translate(snapshot, &key_of(packet)).steps.iter().any(is_it)
 }
 
 /// Whether a flow or a group names a type or a code of ICMP among its actions.

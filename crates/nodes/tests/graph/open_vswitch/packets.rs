@@ -35,7 +35,7 @@ pub(crate) fn packet(chance: &mut Chance, number: u16) -> Vec<u8> {
 
 fn frame(chance: &mut Chance) -> Vec<u8> {
     let link = craft::ethernet(chance.of(&MACS), chance.of(&MACS));
-    match chance.below(20) {
+    match chance.below(23) {
         0..=12 => network(chance, link),
         13..=16 => {
             let (vid, pcp) = (chance.of(&VLANS), chance.of(&[0, 0, 3, 7]));
@@ -51,18 +51,43 @@ fn frame(chance: &mut Chance) -> Vec<u8> {
                 if chance.of_hundred(50) { link.service_vlan(outer) } else { link.vlan(outer) };
             network(chance, outer.vlan(inner))
         }
-        18 => {
-            let label =
-                [0, chance.of(&[0u8, 1]), chance.of(&[1u8, 0x10, 0x17]), chance.of(&[0u8, 1, 64])];
-            link.ethertype(chance.of(&[0x8847, 0x8848]))
-                .payload(&[&label[..], &[0x45; 40]].concat())
-                .build()
+        18 | 19 => {
+            let (kind, bytes) = labelled(chance);
+            link.ethertype(kind).payload(&bytes).build()
+        }
+        20 | 21 => {
+            let (vid, pcp) = (chance.of(&VLANS), chance.of(&[0, 3]));
+            let (kind, bytes) = labelled(chance);
+            link.vlan(vid).pcp(pcp).ethertype(kind).payload(&bytes).build()
         }
         _ => {
             let kind = chance.of(&[0x88b5, 0x0026, 0x0600, 0x8035, 0x88cc]);
             link.ethertype(kind).payload(&[chance.of(&[0u8, 0xaa, 0x42]); 46]).build()
         }
     }
+}
+
+/// Up to four labels, of which one is the last, mostly, in front of a packet.
+fn labelled(chance: &mut Chance) -> (u16, Vec<u8>) {
+    let inside = network(chance, craft::ethernet(MACS[0], MACS[1]));
+    let count = chance.of(&[1, 1, 2, 2, 3, 4]);
+    let last = if chance.of_hundred(90) { count } else { 0 };
+    let labels = (1..=count).flat_map(|number| {
+        let bits = if number == last { 1 } else { 0 };
+        // One of zeros, which says nothing, the daemon does not count, and ends by an assertion.
+        let class = chance.of(&[0x10u8, 0x16, if bits == 0 { 0x10 } else { 0 }]);
+        [0, chance.of(&[0u8, 1]), class | bits, chance.of(&[0u8, 1, 2, 64])]
+    });
+    let labels: Vec<u8> = labels.collect();
+    (chance.of(&[0x8847, 0x8847, 0x8848]), [&labels[..], &inside[14..]].concat())
+}
+
+/// Whether a frame has more labels than can be told, or none that is the last.
+pub(crate) fn is_deep(frame: &[u8]) -> bool {
+    let at = if frame[12..14] == [0x81, 0] { 16 } else { 12 };
+    let labels = frame[at + 2..].chunks(4).take(3);
+    matches!(frame[at..at + 2], [0x88, 0x47 | 0x48])
+        && labels.map(|label| label.get(2).map_or(0, |it| it & 1)).all(|last| last == 0)
 }
 
 fn network<K>(chance: &mut Chance, link: Craft<K>) -> Vec<u8> {

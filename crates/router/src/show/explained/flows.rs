@@ -3,7 +3,7 @@
 use super::decisions::{Look, Told, whole};
 use flow::{Key, Looked, Step, extract};
 use nodes::tables::{FlowBridge, bridge_port};
-use openflow::action::{PushVlan, SetField};
+use openflow::action::{Mpls, PushVlan, SetField};
 use openflow::{Action, Actions, PortWord};
 use std::sync::{Arc, PoisonError};
 
@@ -74,6 +74,10 @@ impl Look<'_> {
             }
             Step::PopVlan => "pop_vlan".to_owned(),
             Step::Number(number) => format!("set_tunnel:0x{number:x}"),
+            Step::PushMpls { kind, label, .. } => {
+                format!("{} with label {}", in_words(Mpls::Push(*kind).into()), label >> 12)
+            }
+            Step::PopMpls { kind, .. } => in_words(Mpls::Pop(*kind).into()),
             Step::Queue(Some(queue)) => format!("set_queue:{queue}"),
             Step::Queue(None) => "pop_queue".to_owned(),
             Step::Meter(meter) => format!("meter:{meter}, which lets it pass here"),
@@ -82,16 +86,20 @@ impl Look<'_> {
             }
             Step::Tell(told) => match &**told {
                 flow::Told::Packet { .. } => "controllers are told".to_owned(),
-                flow::Told::Learned(_) => "a flow is learned".to_owned(),
+                flow::Told::Learned(..) => "a flow is learned".to_owned(),
+                flow::Told::Ended { .. } => "its flow ends sooner".to_owned(),
             },
             Step::Track(track) => {
                 let commits = if track.commits { ", which remembers it" } else { "" };
                 let nat = if track.nat.is_some() { " and translates it" } else { "" };
                 format!("tracked in zone {}{commits}{nat}", track.zone)
             }
-            Step::Recirculate(_, frozen) => {
-                format!("again from table {}, with what tracking says of it", frozen.table())
-            }
+            Step::Recirculate(_, frozen) => match frozen.table() {
+                Some(table) => {
+                    format!("again from table {table}, with what tracking says of it")
+                }
+                None => "again, as what was behind its labels".to_owned(),
+            },
             Step::Fork(_) => "a copy".to_owned(),
             Step::End => "the end of that copy".to_owned(),
         }

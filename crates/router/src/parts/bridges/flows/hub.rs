@@ -235,6 +235,7 @@ impl Hub {
         let mut messages = messages.peekable();
         let (now_ns, began) = (self.around.clock.now_ns(), Instant::now());
         self.around.rows = Arc::clone(&self.rows);
+        self.around.collectors = Arc::clone(&self.collectors);
         let mut heard = Heard { messages: 0, answers: Vec::new(), goes_on: false };
         let Some(Peer { connection, has_spoken, .. }) = self.peers.get_mut(&peer) else {
             return heard;
@@ -276,6 +277,7 @@ impl Hub {
     pub(super) fn say(&mut self, connection: &mut Connection, message: &[u8]) -> Vec<Vec<u8>> {
         let now_ns = self.around.clock.now_ns();
         self.around.rows = Arc::clone(&self.rows);
+        self.around.collectors = Arc::clone(&self.collectors);
         let mut answers = self.bridge.hear(connection, message, &mut self.around, now_ns);
         for (told, frame, in_port) in self.around.take_told() {
             self.told(&told, &frame, in_port);
@@ -286,7 +288,7 @@ impl Hub {
     }
 
     pub(super) fn told(&mut self, told: &Told, frame: &[u8], in_port: u16) {
-        if matches!(told, Told::Learned(_)) || self.bridge.tells_of(in_port) {
+        if matches!(told, Told::Learned(..) | Told::Ended { .. }) || self.bridge.tells_of(in_port) {
             self.bridge.told(told, frame, self.around.clock.now_ns());
         }
     }

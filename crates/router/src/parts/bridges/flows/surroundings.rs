@@ -4,17 +4,21 @@ use super::normal::Domains;
 use crate::core::Core;
 use crate::flow_connections::FlowConnections;
 use crate::world::Clock;
+use export::Place;
 use flow::{
-    Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, push_vlan_into,
-    translate_again, write_field,
+    Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, pop_mpls_from, push_mpls_into,
+    push_vlan_into, translate_again, write_field,
 };
 use graph::{Publisher, tsc_hz};
 use nodes::flow::{Now, track};
+use nodes::interface::{Exporter, told};
 use nodes::tables::{
     FlowBridges, FlowClock, FlowRow, Injected, Injector, Stations, WorkerCounters,
 };
-use openflow::PortNumber;
+use openflow::action::Sample;
+use openflow::action::sample::Direction;
 use openflow::message::PortStats;
+use openflow::{PortNumber, port};
 use packet::{PacketBuf, Pool};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +31,7 @@ pub(super) struct Surroundings {
     pub(super) clock: FlowClock,
     pub(super) publisher: Arc<Mutex<Publisher<FlowBridges>>>,
     pub(super) rows: Arc<BTreeMap<u16, FlowRow>>,
+    pub(super) collectors: Arc<BTreeMap<u32, Arc<Exporter>>>,
     counters: Vec<Arc<WorkerCounters>>,
     injector: Injector,
     pool: Arc<dyn Pool>,
@@ -45,6 +50,7 @@ impl Surroundings {
             clock: core.dataplane.flow_clock.clone(),
             publisher: Arc::clone(&core.dataplane.flow_bridges),
             rows: Arc::default(),
+            collectors: Arc::default(),
             counters: core.dataplane.worker_counters(),
             injector: core.dataplane.injector.clone(),
             pool: Arc::clone(&core.pool),
@@ -124,6 +130,23 @@ impl Surroundings {
         }
     }
 
+    /// Has a controller's packet noted for collectors, by what the first worker notes with: where
+    /// that is in its hands just then it counts as missed, as what it finds no room for.
+    fn sample(&self, frame: &[u8], in_port: PortNumber, sample: &Sample) {
+        let Some(exporter) = self.collectors.get(&sample.set) else { return };
+        let told = |number: &PortNumber| self.rows.get(number).map_or(0, |row| told(row.interface));
+        let place = Place {
+            input: told(&in_port),
+            output: told(&sample.port),
+            is_sent: match sample.direction {
+                Direction::Unsaid => sample.port != port::NONE,
+                Direction::Ingress => false,
+                Direction::Egress => true,
+            },
+        };
+        exporter.sample(0, frame, place, sample, self.seconds.tsc());
+    }
+
     fn steps(
         &mut self,
         frame: &mut Vec<u8>,
@@ -144,6 +167,17 @@ impl Surroundings {
                     push_vlan_into(frame, *tpid, *tci);
                 }
                 Step::PopVlan if frame.len() >= 16 => drop(frame.drain(12..16)),
+                Step::PushMpls { kind, label, tags } => {
+                    frame.splice(0..0, [0; 4]);
+                    if !push_mpls_into(frame, *kind, *label, *tags) {
+                        frame.drain(..4);
+                    }
+                }
+                Step::PopMpls { kind, tags } => {
+                    if pop_mpls_from(frame, *kind, *tags) {
+                        frame.drain(..4);
+                    }
+                }
                 Step::Tell(told) => self.told.push((Arc::clone(told), frame.clone(), in_port)),
                 Step::Track(step) => {
                     let tracking = self.connections.wanted();
@@ -170,8 +204,7 @@ impl Surroundings {
                     self.steps(&mut frame.clone(), in_port, copy, tables);
                     next += many - 1;
                 }
-                // Of what controllers send nothing is noted.
-                Step::Sample(_) => {}
+                Step::Sample(sample) => self.sample(frame, in_port, sample),
                 Step::End | Step::PopVlan | Step::Queue(_) | Step::Meter(_) => {}
             }
         }

@@ -93,6 +93,16 @@ impl Tracing<'_> {
             if parts.len() >= MOST_PARTS {
                 break;
             }
+            let in_port = key.get(Field::InPort);
+            if frozen.tracked().is_some() {
+                // Nothing is asked of tracking: it was behind labels.
+                let again = format!("recirc(0x{number:x}) - resume mpls");
+                key.begin_again(&frozen, number, &Tracked::default());
+                key.set(Field::InPort, in_port, 0xffff);
+                let traced = flow::trace_again(self.snapshot, &key, &frozen);
+                parts.push(self.part(again, &key, traced, &mut waiting, &mut numbers));
+                continue;
+            }
             let (state, said) = match self.states.pop_front() {
                 Some(state) => (state, format!("with ct_state={}", words::state_words(state))),
                 None => {
@@ -100,7 +110,6 @@ impl Tracing<'_> {
                 }
             };
             let again = format!("recirc(0x{number:x}) - resume conntrack {said}");
-            let in_port = key.get(Field::InPort);
             key.begin_again(&frozen, number, &Tracked { state, zone, ..Tracked::default() });
             key.set(Field::InPort, in_port, 0xffff);
             let traced = flow::trace_again(self.snapshot, &key, &frozen);
