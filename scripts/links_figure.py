@@ -4,7 +4,7 @@ import json
 import math
 import sys
 
-WIDTH, LEFT, RIGHT, ROW, TOP = 860, 250, 230, 26, 56
+WIDTH, LEFT, RIGHT, ROW, TOP = 960, 260, 220, 26, 56
 COLOUR = "#1f6fb2"
 ROWS = {
     "tcp_gbps": ("TCP, a flow", "Gbit/s"),
@@ -14,9 +14,13 @@ ROWS = {
     "packets_kpps": ("60 octets, all cores", "kpps"),
     "round_trip_ms": ("round trip, adaptive", "ms"),
     "round_trip_polled_ms": ("round trip, polling", "ms"),
-    "shared_kpps": ("60 octets, between processes", "kpps"),
+    "shared_kpps": ("60 octets, of a process", "kpps"),
 }
 LINKS = {"veth": "veth", "tap": "tap", "memif": "memif", "vhost": "vhost-user"}
+
+
+def number_of(value):
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def main():
@@ -50,7 +54,7 @@ def main():
         out += [f'<circle cx="{across(share):.1f}" cy="{y}" r="3" fill="{COLOUR}" fill-opacity="0.4"/>' for share in of_row]
         middle = across(row["ratio"])
         out.append(f'<path d="M{middle:.1f},{y - 9} V{y + 9}" stroke="{COLOUR}" stroke-width="3"/>')
-        told = f'{row["volley"]:.3g} of {row["kernel"]:.3g} {unit}'
+        told = f'{number_of(row["volley"])} of {number_of(row["kernel"])} {unit}'
         out.append(f'<text x="{WIDTH - RIGHT + 16}" y="{y + 4}">{told}</text>')
     print("\n".join(out + ["</svg>"]))
 
