@@ -2,6 +2,7 @@
 what came out of two routers: linux_conformance.py send CASES A B FILE | compare EXPLAINED LINUX OURS,
 where CASES and EXPLAINED are modules beside this one."""
 
+import errno
 import fnmatch
 import importlib
 import json
@@ -34,6 +35,17 @@ class Wire:
                 if origin[2] != 4:  # PACKET_OUTGOING: our own
                     yield side, frame
 
+    def send(self, side, frame):
+        """Sends a frame, if need be later: what waits for the router's kernel may be too much for a moment."""
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                return self.sockets[side].send(frame)
+            except OSError as error:
+                if error.errno != errno.ENOBUFS or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
+
     def settle(self, seen):
         """Good packets both ways, twice: when they are through, so is all before them."""
         from scapy.all import IP, UDP, Ether, Raw
@@ -44,7 +56,7 @@ class Wire:
             hosts = {"a": "10.0.1.2", "b": "10.0.2.2"}
             link = Ether(src=HOST_MAC[source], dst=ROUTER_MAC[source])
             packet = IP(src=hosts[source], dst=hosts[target]) / UDP(sport=9, dport=9) / Raw(mark)
-            self.sockets[source].send(bytes(link / packet))
+            self.send(source, bytes(link / packet))
             deadline, arrived = time.monotonic() + 20, False
             while not arrived:
                 if time.monotonic() > deadline:
@@ -68,7 +80,7 @@ def send(cases, spaces, file):
     for name, side, frame in all_cases():
         assert name not in results, name
         seen = []
-        wire.sockets[side].send(frame)
+        wire.send(side, frame)
         wire.settle(seen)
         results[name] = sorted(seen, key=lambda one: one[0])
     with open(file, "w") as out:

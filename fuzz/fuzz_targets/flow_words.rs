@@ -59,10 +59,7 @@ fuzz_target!(|bytes: &[u8]| {
         ),
     ];
     for (table, priority, matching, program) in flows {
-        tables
-            .table_mut(table)
-            .flows
-            .insert(Arc::new(Flow::new(table, priority, matching, program)));
+        tables.table_mut(table).flows.insert(Flow::new(table, priority, matching, program));
     }
     let traced = flow::trace(&tables, &key);
     assert_eq!(traced.verdict.steps, flow::translate(&tables, &key).steps);

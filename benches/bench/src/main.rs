@@ -11,6 +11,7 @@
 
 mod churn;
 mod engine;
+mod flow_mods;
 mod host;
 mod instructions;
 mod pace;
@@ -50,6 +51,9 @@ struct Arguments {
     /// Measure instead what it costs packets that 255 000 routes come and go, over so many pairs.
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "1000")]
     churn: Option<usize>,
+    /// Measure instead what it costs to take in flows that a controller tells, in so many rounds.
+    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "5")]
+    flow_mods: Option<usize>,
     /// Count instructions a packet, by valgrind, and hold them against those of a file.
     #[arg(long, value_name = "FILE")]
     instructions: Option<PathBuf>,
@@ -75,6 +79,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
     if let Some(pairs) = arguments.churn {
         return churn::run(pairs, progress);
+    }
+    if let Some(rounds) = arguments.flow_mods {
+        return flow_mods::run(rounds, progress);
     }
     if let Some(file) = &arguments.instructions {
         return instructions::run(file, arguments.write);

@@ -30,6 +30,11 @@ impl ThreadTime {
         })
     }
 
+    /// That of the thread that asks.
+    pub(crate) fn of_this() -> Self {
+        Self(libc::CLOCK_THREAD_CPUTIME_ID)
+    }
+
     /// What it has had.
     pub(crate) fn now(self) -> Duration {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

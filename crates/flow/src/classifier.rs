@@ -121,7 +121,12 @@ impl Classifier {
     }
 
     /// Puts a flow in, in place of the one of the same match and priority: that one.
-    pub fn insert(&mut self, mut flow: Arc<Flow>) -> Option<Arc<Flow>> {
+    pub fn insert(&mut self, flow: Flow) -> Option<Arc<Flow>> {
+        self.put(flow).1
+    }
+
+    /// The same, and the flow itself, as it is there.
+    pub fn put(&mut self, mut flow: Flow) -> (Arc<Flow>, Option<Arc<Flow>>) {
         let at = self.masks.iter().position(|masked| masked.mask == flow.key.mask);
         let at = at.unwrap_or_else(|| {
             self.masks.push(Arc::new(Masked::new(Arc::clone(&flow.key.mask))));
@@ -129,9 +134,8 @@ impl Classifier {
         });
         let masked = Arc::make_mut(&mut self.masks[at]);
         // Flows of a mask share it.
-        if let Some(flow) = Arc::get_mut(&mut flow) {
-            flow.key.mask = Arc::clone(&masked.mask);
-        }
+        flow.key.mask = Arc::clone(&masked.mask);
+        let flow = Arc::new(flow);
         let (hashes, highest) = (masked.hashes_of(&flow), masked.highest());
         let (mut had, added) = (None, Arc::clone(&flow));
         masked.flows.change(hashes[3], |flows| {
@@ -151,7 +155,7 @@ impl Classifier {
                 self.sort();
             }
         }
-        had
+        (flow, had)
     }
 
     /// Takes the flow of this match and priority out.

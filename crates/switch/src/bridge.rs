@@ -108,7 +108,7 @@ impl Bridge {
         let mut snapshot = self.snapshot.clone();
         if self.fails_open {
             snapshot.tables.clear();
-            snapshot.table_mut(0).flows.insert(Arc::new(usual_flow(0)));
+            snapshot.table_mut(0).flows.insert(usual_flow(0));
         }
         snapshot
     }

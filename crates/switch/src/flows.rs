@@ -216,8 +216,7 @@ impl Bridge {
         self.snapshot.tracks |= tracks(&flow.program);
         let is_timed = |flow: &Flow| usize::from(flow.idle != 0 || flow.hard != 0);
         self.timed += is_timed(&flow);
-        let flow = Arc::new(flow);
-        let had = self.snapshot.table_mut(flow.table).flows.insert(Arc::clone(&flow));
+        let (flow, had) = self.snapshot.table_mut(flow.table).flows.put(flow);
         self.timed -= had.as_deref().map_or(0, is_timed);
         self.flows += usize::from(had.is_none());
         self.is_changed = true;

@@ -60,7 +60,7 @@ fn bridge(
     let mut snapshot = Snapshot { generation: 1, ..Snapshot::default() };
     snapshot.ports = Arc::new([(1, entry), (2, entry)].into());
     for flow in flows {
-        snapshot.table_mut(flow.table).flows.insert(Arc::new(flow));
+        snapshot.table_mut(flow.table).flows.insert(flow);
     }
     let rows: BTreeMap<_, _> =
         (0..2).map(|interface| (interface + 1, FlowRow { interface, is_own: false })).collect();

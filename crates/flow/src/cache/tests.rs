@@ -12,7 +12,7 @@ fn snapshot(flows: Vec<Flow>) -> Snapshot {
     let port = PortEntry::all();
     it.ports = Arc::new((1..5).map(|number| (number, port)).collect());
     for flow in flows {
-        it.table_mut(flow.table).flows.insert(Arc::new(flow));
+        it.table_mut(flow.table).flows.insert(flow);
     }
     it
 }

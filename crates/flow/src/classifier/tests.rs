@@ -78,7 +78,7 @@ proptest! {
                 None => {
                     had.retain(|it| it.matching != flow.matching || it.priority != flow.priority);
                     had.push(Arc::clone(&flow));
-                    table.insert(Arc::clone(&flow));
+                    table.insert(Flow::clone(&flow));
                     twin.insert(flow);
                 }
             }
@@ -107,12 +107,22 @@ proptest! {
 }
 
 #[test]
+fn flows_of_a_mask_share_it() {
+    let mut table = Classifier::default();
+    let [one, other] = [1, 2].map(|port| {
+        let matching = Match::any().with(Field::InPort, port);
+        table.put(Flow::new(0, 1, matching, vec![])).0
+    });
+    assert!(Arc::ptr_eq(&one.key.mask, &other.key.mask));
+}
+
+#[test]
 fn stages_leave_ports_open_where_the_network_differs() {
     let mut table = Classifier::default();
     let mut matching = Match::any().with(Field::EthType, 0x800).with(Field::IpProto, 6);
     matching.set(Field::IpDst, 10 << 24, 0xff << 24);
     matching.set(Field::TcpDst, 80, 0xffff);
-    table.insert(Arc::new(Flow::new(0, 1, matching, vec![])));
+    table.insert(Flow::new(0, 1, matching, vec![]));
     let (mut key, mut seen) = (Key::default(), Key::default());
     key.set(Field::EthType, 0x800, u128::MAX);
     key.set(Field::IpProto, 6, u128::MAX);

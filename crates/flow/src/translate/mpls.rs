@@ -288,7 +288,7 @@ mod tests {
         it.ports = Arc::new((1..5).map(|number| (number, port)).collect());
         for (priority, (table, matching, program)) in (1..).zip(flows) {
             let flow = Flow::new(table, priority, matching, program);
-            it.table_mut(table).flows.insert(Arc::new(flow));
+            it.table_mut(table).flows.insert(flow);
         }
         it
     }

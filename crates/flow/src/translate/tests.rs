@@ -14,7 +14,7 @@ fn world(flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
     let port = PortEntry::all();
     it.ports = Arc::new((1..5).map(|number| (number, port)).collect());
     for (table, priority, matching, program) in flows {
-        it.table_mut(table).flows.insert(Arc::new(Flow::new(table, priority, matching, program)));
+        it.table_mut(table).flows.insert(Flow::new(table, priority, matching, program));
     }
     it
 }

@@ -122,7 +122,7 @@ mod tests {
         it.ports = Arc::new((1..4).map(|number| (number, port)).collect());
         for (table, priority, cookie, matching, program) in flows {
             let flow = Flow { cookie, ..Flow::new(table, priority, matching, program) };
-            it.table_mut(table).flows.insert(Arc::new(flow));
+            it.table_mut(table).flows.insert(flow);
         }
         it
     }

@@ -25,7 +25,7 @@ fn world(flows: Vec<(u16, Match, Program)>) -> World {
     it.rows = Arc::new((1..4).map(row).collect());
     for (priority, matching, program) in flows {
         let flow = Flow::new(0, priority, matching, program);
-        it.snapshot.table_mut(0).flows.insert(Arc::new(flow));
+        it.snapshot.table_mut(0).flows.insert(flow);
     }
     for id in 0..3 {
         let port = BridgePort::new(BRIDGE).with_flows(id + 1);
@@ -180,7 +180,7 @@ fn a_vector_of_many_kinds_is_led_like_each_packet_alone_also_by_other_tables() {
         next.snapshot =
             Snapshot { generation: 2, ports: next.snapshot.ports, ..Snapshot::default() };
         let flow = Flow::new(0, 1, Match::any(), vec![to(2)]);
-        next.snapshot.table_mut(0).flows.insert(Arc::new(flow));
+        next.snapshot.table_mut(0).flows.insert(flow);
         let bridges = world.flow_bridges.with(BRIDGE, Some(next));
         world.flow_bridges.set(bridges);
     }
@@ -311,7 +311,7 @@ fn labels_go_around_packets_and_what_is_behind_them_is_known_when_they_are_gone(
     let dns = dns.with(Field::UdpDst, 53);
     let program = vec![SetField::whole(Field::UdpDst, 54).into(), to(3)];
     let mut bridge = (**world.flow_bridges.get(BRIDGE).unwrap()).clone();
-    bridge.snapshot.table_mut(1).flows.insert(Arc::new(Flow::new(1, 1, dns, program)));
+    bridge.snapshot.table_mut(1).flows.insert(Flow::new(1, 1, dns, program));
     let bridges = world.flow_bridges.with(BRIDGE, Some(bridge));
     world.flow_bridges.set(bridges);
     let (exits, out) = pass(&world, &labelled([0, 1, 0x11, 9]));

@@ -27,7 +27,7 @@ fn world(room: usize, flows: Vec<(u8, u16, Match, Program)>) -> World {
     snapshot.ports = Arc::new((1..4).map(|number| (number, entry)).collect());
     for (table, priority, matching, program) in flows {
         let flow = Flow::new(table, priority, matching, program);
-        snapshot.table_mut(table).flows.insert(Arc::new(flow));
+        snapshot.table_mut(table).flows.insert(flow);
     }
     let row = |number: u16| (number, FlowRow { interface: number - 1, is_own: false });
     let tracking = Tracking { table: Table::new(room, 1), timeouts: Timeouts::default() };

@@ -38,7 +38,7 @@ fn bridge(rig: &mut Rig, program: Program) {
         ..Snapshot::default()
     };
     let flow = Flow::new(0, 1, Match::any(), program);
-    snapshot.table_mut(0).flows.insert(Arc::new(flow));
+    snapshot.table_mut(0).flows.insert(flow);
     let rows = (0..2).map(|interface| (interface + 1, FlowRow { interface, is_own: false }));
     let bridge = FlowBridge { snapshot, rows: Arc::new(rows.collect()), ..FlowBridge::default() };
     let mut bridges = rig.dataplane.flow_bridges.lock().unwrap();

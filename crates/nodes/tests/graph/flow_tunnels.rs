@@ -36,7 +36,7 @@ fn rig(flows: Vec<(u16, Match, Program)>) -> Rig {
     };
     for (priority, matching, program) in flows {
         let flow = Flow::new(0, priority, matching, program);
-        snapshot.table_mut(0).flows.insert(Arc::new(flow));
+        snapshot.table_mut(0).flows.insert(flow);
     }
     let rows = ports.map(|(number, interface)| (number, FlowRow { interface, is_own: false }));
     let interfaces = rig.dataplane.interfaces();

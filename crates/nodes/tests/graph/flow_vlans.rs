@@ -37,7 +37,7 @@ fn rig(of_access: Option<Program>) -> Rig {
     };
     let mut put = |priority, matching, program| {
         let flow = Flow::new(0, priority, matching, program);
-        snapshot.table_mut(0).flows.insert(Arc::new(flow));
+        snapshot.table_mut(0).flows.insert(flow);
     };
     put(1, Match::any(), vec![to(port::NORMAL)]);
     if let Some(program) = of_access {
@@ -109,7 +109,7 @@ fn flows_come_first_and_say_which_vlan_it_is() {
     let mut bridges = untags.dataplane.flow_bridges.lock().unwrap();
     let mut bridge = FlowBridge::clone(bridges.get(FLOWS).unwrap());
     let flow = Flow::new(0, 9, matching, program);
-    bridge.snapshot.table_mut(0).flows.insert(Arc::new(flow));
+    bridge.snapshot.table_mut(0).flows.insert(flow);
     bridge.snapshot.generation += 1;
     let all = bridges.with(FLOWS, Some(bridge));
     bridges.set(all);
