@@ -87,8 +87,16 @@ impl Masked {
         self.hashes(&key)
     }
 
+    /// Whether a stage that is not the last looks at anything: else it is passed over.
+    fn is_looked_at(&self, stage: usize) -> bool {
+        let start = stage.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.ends[stage] > start && self.ends[stage] != self.mask.len()
+    }
+
     fn count(&mut self, flow: &Flow, hashes: [u64; 4], adds: bool) {
-        for (begins, hash) in self.begins.iter_mut().zip(hashes) {
+        let looked_at = [0, 1, 2].map(|stage| self.is_looked_at(stage));
+        let begins = self.begins.iter_mut().zip(hashes).zip(looked_at);
+        for ((begins, hash), _) in begins.filter(|(_, looked_at)| *looked_at) {
             begins.change(hash, |count| match count.first_mut() {
                 Some(count) if adds => *count += 1,
                 Some(count) if *count > 1 => *count -= 1,
@@ -158,25 +166,40 @@ impl Classifier {
         (flow, had)
     }
 
-    /// Takes the flow of this match and priority out.
-    pub fn remove(&mut self, matching: &Match, priority: u16) -> Option<Arc<Flow>> {
-        let flow = self.get(matching, priority)?;
-        let at = self.masks.iter().position(|masked| masked.mask == flow.key.mask)?;
+    /// Takes a flow out that was found here; false where it is not there any more.
+    pub fn remove(&mut self, flow: &Arc<Flow>) -> bool {
+        let at = self.masks.iter().position(|masked| masked.mask == flow.key.mask);
+        let Some(at) = at else { return false };
         let masked = Arc::make_mut(&mut self.masks[at]);
-        let hashes = masked.hashes_of(&flow);
-        masked.count(&flow, hashes, false);
-        masked.flows.change(hashes[3], |flows| flows.retain(|it| !Arc::ptr_eq(it, &flow)));
+        let (hashes, mut had) = (masked.hashes_of(flow), false);
+        masked.flows.change(hashes[3], |flows| {
+            let before = flows.len();
+            flows.retain(|it| !Arc::ptr_eq(it, flow));
+            had = flows.len() != before;
+        });
+        if !had {
+            return false;
+        }
+        masked.count(flow, hashes, false);
         self.flows -= 1;
         if masked.flows.is_empty() {
             self.masks.remove(at);
         }
         self.sort();
-        Some(flow)
+        true
     }
 
     /// The flow of exactly this match and priority.
-    pub fn get(&self, matching: &Match, priority: u16) -> Option<Arc<Flow>> {
-        self.get_alike(&Flow::new(0, priority, matching.clone(), Vec::new())).cloned()
+    pub fn get(&self, matching: &Match, priority: u16) -> Option<&Arc<Flow>> {
+        let (key, mask) = Key::of_match(matching);
+        let masked = self.masks.iter().find(|masked| mask.is_sparsely(&masked.mask))?;
+        let mut flows = masked.flows.get(masked.hashes(&key)[3]).iter();
+        flows.find(|it| it.priority == priority && it.matching == *matching)
+    }
+
+    /// The mask of flows that are here already.
+    pub(crate) fn mask_of(&self, mask: &Key) -> Option<&Arc<[(u8, u64)]>> {
+        self.masks.iter().map(|masked| &masked.mask).find(|it| mask.is_sparsely(it))
     }
 
     /// The flow of the match and priority of another.

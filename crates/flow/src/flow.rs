@@ -1,5 +1,6 @@
 //! A flow, and what it counted.
 
+use crate::classifier::Classifier;
 use crate::key::{Key, Sparse};
 use openflow::action::Program;
 use openflow::{Action, Match};
@@ -67,8 +68,20 @@ pub struct Flow {
 impl Flow {
     /// A flow that nothing went through yet.
     pub fn new(table: u8, priority: u16, matching: Match, program: Program) -> Self {
+        Self::beside(None, table, priority, matching, program)
+    }
+
+    /// The same, that has its mask of others which are there already.
+    pub fn beside(
+        others: Option<&Classifier>,
+        table: u8,
+        priority: u16,
+        matching: Match,
+        program: Program,
+    ) -> Self {
         let (key, mask) = Key::of_match(&matching);
-        let key = Sparse::of(&key, mask.sparse().into());
+        let shared = others.and_then(|others| others.mask_of(&mask)).cloned();
+        let key = Sparse::of(&key, shared.unwrap_or_else(|| mask.sparse().into()));
         Self {
             table,
             priority,

@@ -54,6 +54,13 @@ impl Key {
         words.map(|(word, bits)| (word as u8, *bits)).collect()
     }
 
+    /// Whether the words that are not zero are these.
+    pub(crate) fn is_sparsely(&self, sparse: &[(u8, u64)]) -> bool {
+        let same = |(word, bits): &(u8, u64)| self.words[usize::from(*word)] == *bits;
+        sparse.iter().all(same)
+            && self.words.iter().filter(|bits| **bits != 0).count() == sparse.len()
+    }
+
     /// A number of what the packet itself is, and where it begins again: equal for equal packets.
     #[inline]
     pub fn hash_of_packet(&self) -> u64 {

@@ -102,7 +102,7 @@ impl Bridge {
                     (self.snapshot.fragments, self.is_changed) = (fragments, true);
                 }
             }
-            Request::FlowMod(it) => self.mod_flows(&it, version, now_ns)?,
+            Request::FlowMod(it) => self.mod_flows(*it, version, now_ns)?,
             Request::GroupMod(it) => self.mod_groups(*it, now_ns)?,
             Request::MeterMod(it) => self.mod_meters(it, now_ns)?,
             Request::PortMod(it) => self.mod_port(it)?,

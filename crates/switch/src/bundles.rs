@@ -105,7 +105,7 @@ impl Bridge {
         let mut sent = Vec::new();
         for message in messages {
             let done = Request::decode(message, false).and_then(|request| match request {
-                Request::FlowMod(it) => self.mod_flows(&it, version, now_ns),
+                Request::FlowMod(it) => self.mod_flows(*it, version, now_ns),
                 Request::GroupMod(it) => self.mod_groups(*it, now_ns),
                 Request::PortMod(it) => self.mod_port(it),
                 Request::PacketOut(it) => {

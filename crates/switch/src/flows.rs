@@ -88,7 +88,7 @@ impl Bridge {
             match wanted.strict {
                 Some(priority) => {
                     let flow = table.flows.get(wanted.matching, priority);
-                    found.extend(flow.filter(|flow| wanted.takes(flow)));
+                    found.extend(flow.filter(|flow| wanted.takes(flow)).cloned());
                 }
                 None => table.flows.each(|flow| {
                     if wanted.takes(flow) {
@@ -103,7 +103,7 @@ impl Bridge {
     /// Does what a message says about flows.
     pub(crate) fn mod_flows(
         &mut self,
-        wanted: &FlowMod,
+        wanted: FlowMod,
         version: Version,
         now_ns: u64,
     ) -> Result<(), Fault> {
@@ -144,7 +144,7 @@ impl Bridge {
             return self.add(wanted, table, version, now_ns);
         }
         for flow in found {
-            self.modify(&flow, wanted, version, now_ns);
+            self.modify(&flow, &wanted, version, now_ns);
         }
         Ok(())
     }
@@ -174,17 +174,18 @@ impl Bridge {
 
     pub(crate) fn add(
         &mut self,
-        wanted: &FlowMod,
+        wanted: FlowMod,
         table: u8,
         version: Version,
         now_ns: u64,
     ) -> Result<(), Fault> {
-        let FlowMod { priority, matching, .. } = wanted;
-        if wanted.flags & flag::CHECK_OVERLAP != 0 && self.overlaps(table, matching, *priority) {
+        let FlowMod { priority, matching, program, .. } = wanted;
+        if wanted.flags & flag::CHECK_OVERLAP != 0 && self.overlaps(table, &matching, priority) {
             return Err(Fault::Overlap);
         }
-        let mut flow = Flow::new(table, *priority, matching.clone(), wanted.program.clone());
-        let had = self.snapshot.tables.get(&table).and_then(|it| it.flows.get_alike(&flow));
+        let others = self.snapshot.tables.get(&table).map(|it| &it.flows);
+        let mut flow = Flow::beside(others, table, priority, matching, program);
+        let had = others.and_then(|it| it.get_alike(&flow));
         if had.is_none() && self.flows >= MOST_FLOWS {
             return Err(Fault::TableFull);
         }
@@ -227,7 +228,7 @@ impl Bridge {
     /// Takes a flow out, and tells who wants to know.
     pub(crate) fn remove(&mut self, flow: &Arc<Flow>, reason: u8, now_ns: u64) {
         let table = self.snapshot.table_mut(flow.table);
-        if table.flows.remove(&flow.matching, flow.priority).is_none() {
+        if !table.flows.remove(flow) {
             return;
         }
         self.flows -= 1;

@@ -74,7 +74,7 @@ impl Bridge {
         let table = wanted.table.unwrap_or(0);
         let found = self.snapshot.tables.get(&table);
         let found = found.and_then(|it| it.flows.get(&wanted.matching, wanted.priority));
-        match found {
+        match found.cloned() {
             // It is known: heard of once more. Its timeouts stay, which may be shorter by now.
             Some(had) if had.program == wanted.program && had.hard == 0 => {
                 had.counters.add(0, 0, now_ns);
@@ -89,7 +89,7 @@ impl Bridge {
             None => {
                 let flow = FlowMod { command: Command::Add, ..wanted.clone() };
                 // A flow that cannot be is not learned; the flow that teaches was checked.
-                _ = self.add(&flow, table, Version::V13, now_ns);
+                _ = self.add(flow, table, Version::V13, now_ns);
             }
         }
     }
@@ -102,7 +102,8 @@ impl Bridge {
         now_ns: u64,
     ) {
         let found = self.snapshot.tables.get(&table);
-        let Some(had) = found.and_then(|it| it.flows.get(matching, priority)) else { return };
+        let had = found.and_then(|it| it.flows.get(matching, priority)).cloned();
+        let Some(had) = had else { return };
         let shorter = |had: u16, most: u16| match (had, most) {
             (had, 0) => had,
             (0, most) => most,
@@ -169,7 +170,7 @@ mod tests {
     fn told(bridge: &mut Bridge, command: Command, priority: u16, program: Program) {
         let tcp = Match::any().with(Field::EthType, 0x0800).with(Field::IpProto, 6);
         let it = FlowMod { command, ..FlowMod::add(0, priority, tcp, program) };
-        bridge.mod_flows(&it, Version::V13, 0).unwrap();
+        bridge.mod_flows(it, Version::V13, 0).unwrap();
     }
 
     /// A segment of TCP from a station; what its tables come to is done, as far as it teaches.
@@ -265,8 +266,8 @@ mod tests {
         assert!(it.is_empty());
         // What a flow was to have is no longer than it had.
         let had = FlowMod { idle: 3, ..FlowMod::add(0, 1, Match::any(), vec![fin.into()]) };
-        assert!(it.mod_flows(&had, Version::V13, 0).is_err());
-        it.mod_flows(&had, Version::V10, 0).unwrap();
+        assert!(it.mod_flows(had.clone(), Version::V13, 0).is_err());
+        it.mod_flows(had, Version::V10, 0).unwrap();
         segment(&mut it, 1, 0x01);
         assert_eq!(timeouts(&it), [(3, 20)]);
     }

@@ -71,14 +71,13 @@ proptest! {
                 Some(old) => {
                     let at = had.len() / 2;
                     let old = had.get(at).cloned().unwrap_or(old);
-                    table.remove(&old.matching, old.priority);
+                    prop_assert!(table.remove(&old) && !table.remove(&old));
                     twin.remove(&old.matching, old.priority);
                     had.retain(|it| !Arc::ptr_eq(it, &old));
                 }
                 None => {
                     had.retain(|it| it.matching != flow.matching || it.priority != flow.priority);
-                    had.push(Arc::clone(&flow));
-                    table.insert(Flow::clone(&flow));
+                    had.push(table.put(Flow::clone(&flow)).0);
                     twin.insert(flow);
                 }
             }
