@@ -81,6 +81,18 @@ trace "in_port=3,dl_vlan=10,dl_dst=$mac" | has 'Datapath actions: 2$'
 trace "in_port=3,dl_vlan=20,dl_dst=$mac" | has 'no learned MAC for destination, flooding'
 trace "in_port=1,dl_vlan=20,dl_dst=$mac" | has 'dropping VLAN 20 packet received on port v1 not configured for trunking VLAN 20'
 
+# A table has the name and as many flows as its row says; what is too much is refused as Open vSwitch does it.
+vs set bridge br0 flow_tables:5=@t -- --id=@t create Flow_Table name=guard flow_limit=2 overflow_policy=refuse >/dev/null
+named() { of dump-tables | has '"guard"'; }
+until_true named
+of add-flow 'table=5,in_port=1,actions=drop' && of add-flow 'table=5,in_port=2,actions=drop'
+! of add-flow 'table=5,in_port=3,actions=drop' 2>"$work/said" || exit 1
+has OFPFMFC_ <"$work/said" && has -i 'table_\?full' <"$work/said" || { cat "$work/said"; exit 1; }
+vs set Flow_Table "$(vs get bridge br0 flow_tables:5)" overflow_policy=evict
+until_true has "overflow_policy evict is not done" "$work/ovs.log"
+vs clear bridge br0 flow_tables
+until_true of add-flow 'table=5,in_port=3,actions=drop'
+
 # Tags that go and change; then nothing is left.
 vs set port v2 tag=20
 until_true apart "$a" 10.0.9.2

@@ -22,6 +22,15 @@ pub trait World {
     fn send(&mut self, frame: &[u8], in_port: PortNumber, verdict: &Verdict, tables: &Snapshot);
 }
 
+/// What may be said of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableSettings {
+    /// How tools call it; empty: by its number.
+    pub name: String,
+    /// Flows that it may have; none: as many as the bridge.
+    pub most: Option<u32>,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Bridge {
@@ -36,6 +45,8 @@ pub struct Bridge {
     /// Flows that may end by themselves.
     pub(crate) timed: usize,
     pub(crate) teachers: Teachers,
+    /// What is said of tables.
+    pub(crate) said_of_tables: BTreeMap<u8, TableSettings>,
     pub(crate) fragments: u16,
     pub(crate) generation: Option<u64>,
     /// Held by all who watch flows.
@@ -62,6 +73,7 @@ impl Bridge {
             flows: 0,
             timed: 0,
             teachers: Teachers::new(),
+            said_of_tables: BTreeMap::new(),
             fragments: 0,
             generation: None,
             watched: Arc::default(),
@@ -141,6 +153,22 @@ impl Bridge {
     /// Has it agree to these and no others, with who greets from now on.
     pub fn set_versions(&mut self, versions: Versions) {
         self.versions = versions;
+    }
+
+    /// Has tables be what is said of them. Flows that are there already stay.
+    pub fn set_tables(&mut self, tables: BTreeMap<u8, TableSettings>) {
+        self.said_of_tables = tables;
+    }
+
+    /// Flows that a table may have.
+    pub(crate) fn most_of(&self, table: u8) -> usize {
+        let said = self.said_of_tables.get(&table).and_then(|it| it.most);
+        said.map_or(MOST_FLOWS, |most| MOST_FLOWS.min(most as usize))
+    }
+
+    /// How tools call a table; nothing: by its number.
+    pub(crate) fn name_of_table(&self, table: u8) -> &str {
+        self.said_of_tables.get(&table).map_or("", |it| &it.name)
     }
 
     /// Whether it does what an ordinary bridge does, whatever its flows say, because no controller

@@ -186,7 +186,8 @@ impl Bridge {
         let others = self.snapshot.tables.get(&table).map(|it| &it.flows);
         let mut flow = Flow::beside(others, table, priority, matching, program);
         let had = others.and_then(|it| it.get_alike(&flow));
-        if had.is_none() && self.flows >= MOST_FLOWS {
+        let is_full = || others.is_some_and(|it| it.len() >= self.most_of(table));
+        if had.is_none() && (self.flows >= MOST_FLOWS || self.most_of(table) == 0 || is_full()) {
             return Err(Fault::TableFull);
         }
         (flow.cookie, flow.idle, flow.hard) = (wanted.cookie, wanted.idle, wanted.hard);

@@ -25,7 +25,7 @@ mod stats;
 mod taught;
 mod told;
 
-pub use bridge::{Bridge, MOST_FLOWS, World};
+pub use bridge::{Bridge, MOST_FLOWS, TableSettings, World};
 pub use connection::{Connection, Event};
 pub use monitors::Change;
 pub use ports::Port;

@@ -1,6 +1,6 @@
 //! Answers of many entries: flows, tables, ports, groups and meters.
 
-use crate::bridge::{Bridge, MOST_FLOWS, World};
+use crate::bridge::{Bridge, World};
 use crate::check::{LAST_TABLE, is_set};
 use crate::flows::{Wanted, leads_to_group};
 use crate::groups::MOST_GROUPS;
@@ -104,10 +104,12 @@ impl Bridge {
             }
             StatsRequest::TableFeatures => {
                 let set: Vec<Field> = Field::ALL.iter().copied().filter(|it| is_set(*it)).collect();
-                let (last, most) = (LAST_TABLE, MOST_FLOWS as u32);
+                let last = LAST_TABLE;
                 let mut it = new(12);
                 for table in 0..=LAST_TABLE {
-                    let can = TableFeatures { table, last, most, matched: Field::ALL, set: &set };
+                    let (name, most) = (self.name_of_table(table), self.most_of(table) as u32);
+                    let matched = Field::ALL;
+                    let can = TableFeatures { table, name, last, most, matched, set: &set };
                     it.entry(|version, out| can.encode(version, out));
                 }
                 it.finish()
@@ -218,14 +220,15 @@ impl Bridge {
         count
     }
 
-    fn table_stats(&self, table: u8) -> TableStats {
+    fn table_stats(&self, table: u8) -> TableStats<'_> {
         let (mut flows, mut matches, mut misses) = (0, 0, 0);
         if let Some(it) = self.snapshot.tables.get(&table) {
             flows = it.flows.len() as u32;
             misses = it.misses.get().0;
             it.flows.each(|flow| matches += flow.counters.get().0);
         }
-        TableStats { table, flows, most: MOST_FLOWS as u32, lookups: matches + misses, matches }
+        let (name, most) = (self.name_of_table(table), self.most_of(table) as u32);
+        TableStats { table, name, flows, most, lookups: matches + misses, matches }
     }
 
     fn meant_ports(&self, number: PortNumber) -> Result<Vec<PortNumber>, Fault> {

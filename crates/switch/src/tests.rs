@@ -94,6 +94,25 @@ fn to(number: PortNumber) -> Vec<Action> {
 }
 
 #[test]
+fn a_table_has_as_many_flows_as_is_said_and_its_own_name() {
+    let mut talk = Talk::new(Version::V13);
+    let said = |name: &str, most| TableSettings { name: name.to_owned(), most };
+    talk.bridge.set_tables([(3, said("acl", Some(2))), (4, said("", Some(0)))].into());
+    let mut add = |table, port| {
+        let matching = Match::any().with(Field::InPort, port);
+        talk.mods(Version::V13, &FlowMod::add(table, 5, matching, to(1)))
+    };
+    assert_eq!([add(3, 1), add(3, 2)], [Ok(()), Ok(())]);
+    // OFPFMFC_TABLE_FULL; what is there may be changed, and other tables have room.
+    assert_eq!(
+        [add(3, 3), add(3, 2), add(4, 1), add(5, 1)],
+        [Err((5, 1)), Ok(()), Err((5, 1)), Ok(())]
+    );
+    let stats = talk.bridge.name_of_table(3);
+    assert_eq!((stats, talk.bridge.most_of(3), talk.bridge.most_of(0)), ("acl", 2, MOST_FLOWS));
+}
+
+#[test]
 fn a_bridge_agrees_to_its_own_versions_alone() {
     let mut bridge = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
     bridge.set_versions(Versions::of([Version::V10, Version::V13]));

@@ -235,7 +235,9 @@ impl<R: Router> Maker<R> {
         for (name, bridge) in &wanted.bridges {
             let controllers = &bridge.controllers;
             let settings = std::slice::from_ref(&bridge.settings);
-            let words = [settings, &controllers[..]].concat().join("; ");
+            let tables: Vec<String> =
+                bridge.tables.iter().map(|it| format!("tables {it}")).collect();
+            let words = [settings, &controllers[..], &tables[..]].concat().join("; ");
             let made = self.kept.state().bridges.get(name);
             if made == Some(&words) {
                 continue;
@@ -256,6 +258,9 @@ impl<R: Router> Maker<R> {
             commands.extend(says.then_some(set));
             if is_there {
                 commands.push(format!("bridge set {name} controllers none"));
+                if made.is_some_and(|words| words.contains("; tables ")) {
+                    commands.push(format!("bridge set {name} tables none"));
+                }
                 let listened = made.is_some_and(|words| words.contains("snooping on"));
                 if listened && bridge.snooping.is_empty() {
                     commands.push(format!("bridge set {name} snooping off"));
@@ -267,6 +272,7 @@ impl<R: Router> Maker<R> {
             }
             let set = |it: &String| format!("bridge set {name} controllers {it}");
             commands.extend(controllers.iter().map(set));
+            commands.extend(tables.iter().map(|it| format!("bridge set {name} {it}")));
             if let Err(why) = self.put(|made| &mut made.bridges, name, &words, &commands)? {
                 outcome.others.insert(why);
             }

@@ -22,6 +22,7 @@ mod qos;
 mod router;
 mod rstp;
 mod snooping;
+mod tables;
 mod told;
 mod tunnels;
 mod vlans;

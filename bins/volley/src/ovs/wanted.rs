@@ -17,6 +17,7 @@ use super::mirrors::{Seen, WantedMirror, mirrors};
 use super::qos::{self, Treatment};
 use super::rstp;
 use super::snooping;
+use super::tables;
 use super::tunnels;
 use super::vlans::{self, Vlans};
 
@@ -40,6 +41,8 @@ pub(super) struct WantedBridge {
     pub(super) rstp: String,
     /// What they say of each controller.
     pub(super) controllers: Vec<String>,
+    /// What they say of each table.
+    pub(super) tables: Vec<String>,
     /// Who is told of what its ports receive.
     pub(super) exports: Vec<String>,
     /// Who is told of what its flows sample.
@@ -135,6 +138,9 @@ impl Wanted {
         };
         let (controllers, wrong) = controllers::words(rows, name, bridge);
         made.controllers = controllers;
+        self.others.extend(wrong);
+        let (tables, wrong) = tables::words(rows, name, bridge);
+        made.tables = tables;
         self.others.extend(wrong);
         let (exports, wrong) = exports(rows, name, bridge);
         made.exports = exports.keys().cloned().collect();

@@ -6,9 +6,11 @@ use crate::version::Version;
 
 /// What a table counted.
 #[derive(Clone, Copy, Debug)]
-pub struct TableStats {
+pub struct TableStats<'a> {
     /// Its number.
     pub table: u8,
+    /// Its name; empty: by its number.
+    pub name: &'a str,
     /// Flows in it.
     pub flows: u32,
     /// Flows it may have.
@@ -19,13 +21,13 @@ pub struct TableStats {
     pub matches: u64,
 }
 
-impl TableStats {
+impl TableStats<'_> {
     /// Writes it.
     pub fn encode(&self, version: Version, out: &mut Writer) {
         out.u8(self.table);
         out.zeros(3);
         if version == Version::V10 {
-            out.text(&name(self.table), 32);
+            out.text(&name(self.table, self.name), 32);
             // All fields of 1.0 may be left open.
             out.u32((1 << 22) - 1);
             out.u32(self.most);
@@ -60,6 +62,8 @@ impl TableDesc {
 pub struct TableFeatures<'a> {
     /// Its number.
     pub table: u8,
+    /// Its name; empty: by its number.
+    pub name: &'a str,
     /// The last there is: packets go on to those between.
     pub last: u8,
     /// Flows it may have.
@@ -80,7 +84,7 @@ impl TableFeatures<'_> {
         out.u16(0);
         out.u8(self.table);
         out.zeros(5);
-        out.text(&name(self.table), 32);
+        out.text(&name(self.table, self.name), 32);
         // All of metadata may be matched, and written.
         out.u64(u64::MAX);
         out.u64(u64::MAX);
@@ -114,8 +118,8 @@ fn property(kind: u16, out: &mut Writer, body: impl FnOnce(&mut Writer)) {
     out.pad8(start);
 }
 
-fn name(table: u8) -> String {
-    format!("table{table}")
+fn name(table: u8, said: &str) -> String {
+    if said.is_empty() { format!("table{table}") } else { said.to_owned() }
 }
 
 #[cfg(test)]
@@ -126,8 +130,12 @@ mod tests {
     fn what_a_table_can_do_has_each_property_that_is_demanded() {
         let (matched, set) = (&[Field::InPort, Field::EthDst][..], &[Field::EthDst][..]);
         let mut out = Writer::new();
-        let it = TableFeatures { table: 250, last: 253, most: 9, matched, set };
+        let it = TableFeatures { table: 250, name: "", last: 253, most: 9, matched, set };
         it.encode(Version::V13, &mut out);
+        assert_eq!(out[8..17], *b"table250\0");
+        let mut named = Writer::new();
+        TableFeatures { name: "acl", ..it }.encode(Version::V13, &mut named);
+        assert_eq!(named[8..12], *b"acl\0");
         assert_eq!(
             (usize::from(out[0]) << 8 | usize::from(out[1]), out.len()),
             (out.len(), out.len())

@@ -13,6 +13,7 @@ use super::bridge_controller::{self, Controller, Datapath, Protocol};
 use super::bridge_evpn::Evpn;
 use super::bridge_rstp::{self, Rstp};
 use super::bridge_snooping::{self, FixedGroup, RouterPort, Snooping};
+use super::bridge_tables::{self, FlowTable};
 use super::export::ExportName;
 use super::name::name_field;
 use super::port::{Port, Ports, check_exists};
@@ -183,6 +184,8 @@ object! {
         pub controllers: Vec<Controller> as "tcp:127.0.0.1:6653" = Vec::new(),
         /// The versions of OpenFlow that it agrees to, with `mode = "flow"`; all when left out
         pub protocols: Vec<Protocol> as "OpenFlow13" = Vec::new(),
+        /// What is said of its tables, with `mode = "flow"`
+        pub tables: Vec<FlowTable> as "0 name acl" = Vec::new(),
         /// The number by which they know it; one of its own when left out
         pub datapath: Option<Datapath> as "0000020000000001" = None,
     }
@@ -342,6 +345,7 @@ impl Object for Bridges {
             bridge_snooping::check(name, bridge, report);
             bridge_rstp::check(name, bridge, self, report);
             bridge_behind::check(name, bridge, config, report);
+            bridge_tables::check(name, bridge, report);
             for (index, member) in bridge.ports.iter().enumerate() {
                 let (field, port) = (format!("bridge.{name}.ports[{index}]"), &member.port);
                 check_exists(&field, port, &config.ports, report);

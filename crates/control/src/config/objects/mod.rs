@@ -11,6 +11,7 @@ pub mod bridge_controller;
 pub mod bridge_evpn;
 pub mod bridge_rstp;
 pub mod bridge_snooping;
+pub mod bridge_tables;
 pub mod connected;
 pub mod domain_name;
 mod lisp_check;

@@ -43,7 +43,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use surroundings::Surroundings;
-use switch::{Connection, Port};
+use switch::{Connection, Port, TableSettings};
 
 /// Where Open vSwitch's tools look for bridges.
 const USUAL_FOLDER: &str = "/var/run/openvswitch";
@@ -121,6 +121,15 @@ fn versions(config: &Bridge) -> Versions {
         Protocol::V14 => Version::V14,
         Protocol::V15 => Version::V15,
     }))
+}
+
+/// What is said of its tables.
+fn tables(config: &Bridge) -> BTreeMap<u8, TableSettings> {
+    let said = config.tables.iter().map(|it| {
+        let name = it.name.clone().unwrap_or_default();
+        (it.number, TableSettings { name, most: it.flow_limit })
+    });
+    said.collect()
 }
 
 /// How a bridge fails: each controller has time to be asked, to answer, and to be tried again.
@@ -203,6 +212,7 @@ impl Flows {
             let mut hub = locked(&open.hub);
             hub.set_policy(policy);
             hub.set_versions(versions(config));
+            hub.bridge.set_tables(tables(config));
             let knows_another = hub.set_datapath(config.datapath.map(|it| it.0));
             hub.settle();
             drop(hub);
