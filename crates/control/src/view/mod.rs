@@ -21,6 +21,7 @@ mod traceroute;
 mod turn;
 mod verb;
 
+#[cfg(feature = "server")]
 pub(crate) use answer::perhaps;
 pub use answer::{All, Answer, Answered, EngineError, JSON, Metrics, Reply, Shown, View};
 pub use bulk::{Bulk, BulkState, RouteFlush, RouteLoad, RouteRange};
