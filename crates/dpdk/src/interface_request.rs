@@ -24,6 +24,25 @@ pub(crate) fn request(name: &str) -> libc::ifreq {
     request
 }
 
+/// The hardware address that an answered request holds.
+///
+/// # Safety
+/// The request's union holds an address.
+pub(crate) unsafe fn address_in(request: &libc::ifreq) -> [u8; 6] {
+    // SAFETY: the caller says so.
+    let data = unsafe { request.ifr_ifru.ifru_hwaddr.sa_data };
+    core::array::from_fn(|n| data[n] as u8)
+}
+
+/// Has a request say a hardware address.
+pub(crate) fn put_address(request: &mut libc::ifreq, address: [u8; 6]) {
+    let mut place = libc::sockaddr { sa_family: libc::ARPHRD_ETHER, sa_data: [0; 14] };
+    for (to, from) in place.sa_data.iter_mut().zip(address) {
+        *to = from as libc::c_char;
+    }
+    request.ifr_ifru.ifru_hwaddr = place;
+}
+
 /// Asks the kernel something about a device.
 ///
 /// # Safety

@@ -295,6 +295,24 @@ fn a_jumbo_frame_passes_a_port_that_was_opened_for_it() {
 }
 
 #[test]
+fn linux_sees_a_carrier_at_a_tap_while_its_port_runs() {
+    let rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    let options = PortOptions { rx_queues: 1, tx_queues: 1, ..rig.options() };
+    let spec = PortSpec::Tap(Tap { name: "vt0".into() });
+    let mut port = Port::open(&rig.eal, &spec, options).unwrap();
+    run("ip link set vt0 up");
+    let carries = || shown("ip link show vt0").contains("LOWER_UP");
+    assert!(!carries());
+    port.start().unwrap();
+    wait_until("there is a carrier", carries);
+    port.stop().unwrap();
+    wait_until("there is none any more", || !carries());
+}
+
+#[test]
 fn linux_sees_the_address_and_the_mtu_of_a_tap() {
     let rig = rig();
     if !own_namespace() {

@@ -5,7 +5,7 @@ use super::kernel_stats::{self, sum};
 use crate::arguments::check_device;
 use crate::device::Shape;
 use crate::driver::{Driver, Failed, Queues, Sink, Source};
-use crate::interface_request::{ioctl, request, socket};
+use crate::interface_request::{address_in, ioctl, put_address, request, socket};
 use crate::kind::{Kind, MtuOf};
 use crate::large_pool;
 use crate::link::Link;
@@ -167,20 +167,15 @@ impl Driver for PacketSockets {
     fn mac(&self) -> Result<[u8; 6], i32> {
         let mut asked = request(&self.device);
         // SAFETY: reads the name and writes the address.
-        let data = unsafe {
+        unsafe {
             ioctl(&self.opened()?.socket, libc::SIOCGIFHWADDR, &mut asked).map_err(number)?;
-            asked.ifr_ifru.ifru_hwaddr.sa_data
-        };
-        Ok(core::array::from_fn(|n| data[n] as u8))
+            Ok(address_in(&asked))
+        }
     }
 
     fn set_mac(&mut self, address: [u8; 6]) -> Result<(), i32> {
         let mut asked = request(&self.device);
-        let mut place = libc::sockaddr { sa_family: libc::ARPHRD_ETHER, sa_data: [0; 14] };
-        for (to, from) in place.sa_data.iter_mut().zip(address) {
-            *to = from as libc::c_char;
-        }
-        asked.ifr_ifru.ifru_hwaddr = place;
+        put_address(&mut asked, address);
         // SAFETY: the request is ours and has its address set.
         unsafe { ioctl(&self.opened()?.socket, libc::SIOCSIFHWADDR, &mut asked) }.map_err(number)
     }

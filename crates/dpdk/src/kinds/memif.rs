@@ -1,6 +1,7 @@
 //! `memif`: shared memory with another process. Its driver is ours (crate `memif`): DPDK's believes
 //! what the other side writes.
 
+use super::counted::{self, Queue};
 use crate::arguments::{check_range, refuse};
 use crate::device::Shape;
 use crate::driver::{Driver, Failed, Queues, Sink, Source};
@@ -179,34 +180,16 @@ impl Driver for SharedMemory {
         })
     }
 
-    /// The names that DPDK has for what all its drivers count, and ours.
     fn extended_stats(&self) -> Result<Vec<(String, u64)>, i32> {
         let (endpoint, all) = (self.endpoint()?, self.stats()?);
-        let named = [
-            ("rx_good_packets", all.rx_packets),
-            ("tx_good_packets", all.tx_packets),
-            ("rx_good_bytes", all.rx_bytes),
-            ("tx_good_bytes", all.tx_bytes),
-            ("rx_missed_errors", all.rx_missed),
-            ("rx_errors", all.rx_errors),
-            ("tx_errors", all.tx_errors),
-            ("rx_mbuf_allocation_errors", all.rx_no_buffers),
+        let own = [
             ("tx_wrong_buffers", sum(endpoint.sent()).wrong),
             ("peers_refused", endpoint.refused()),
             ("peers_that_lied", endpoint.lies()),
         ];
-        let mut stats: Vec<_> =
-            named.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        for (queue, counters) in endpoint.received().enumerate() {
-            stats.push((format!("rx_q{queue}_packets"), counters.packets));
-            stats.push((format!("rx_q{queue}_bytes"), counters.bytes));
-            stats.push((format!("rx_q{queue}_errors"), counters.wrong));
-        }
-        for (queue, counters) in endpoint.sent().enumerate() {
-            stats.push((format!("tx_q{queue}_packets"), counters.packets));
-            stats.push((format!("tx_q{queue}_bytes"), counters.bytes));
-        }
-        Ok(stats)
+        let queue = |it: Counters| Queue { packets: it.packets, bytes: it.bytes, wrong: it.wrong };
+        let (received, sent) = (endpoint.received(), endpoint.sent());
+        Ok(counted::named(&all, &own, received.map(queue), sent.map(queue)))
     }
 
     fn mac(&self) -> Result<[u8; 6], i32> {

@@ -45,6 +45,7 @@ kinds! {
     ring: Ring,
 }
 
+mod counted;
 mod kernel_stats;
 
 pub use self::memif::MemifRole;

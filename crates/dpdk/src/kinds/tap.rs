@@ -5,7 +5,7 @@ use super::kernel_stats::{self, sum};
 use crate::arguments::check_device;
 use crate::device::Shape;
 use crate::driver::{Driver, Failed, Queues, Sink, Source};
-use crate::interface_request::{request, socket};
+use crate::interface_request::{address_in, put_address, request, socket};
 use crate::kind::{AddressOf, Kind, MtuOf};
 use crate::large_pool;
 use crate::link::Link;
@@ -165,20 +165,15 @@ impl Driver for Files {
     fn mac(&self) -> Result<[u8; 6], i32> {
         let mut asked = request("");
         // SAFETY: writes the address.
-        let data = unsafe {
+        unsafe {
             self.opened()?.tap.ask(libc::SIOCGIFHWADDR, &mut asked).map_err(number)?;
-            asked.ifr_ifru.ifru_hwaddr.sa_data
-        };
-        Ok(core::array::from_fn(|n| data[n] as u8))
+            Ok(address_in(&asked))
+        }
     }
 
     fn set_mac(&mut self, address: [u8; 6]) -> Result<(), i32> {
         let mut asked = request("");
-        let mut place = libc::sockaddr { sa_family: libc::ARPHRD_ETHER, sa_data: [0; 14] };
-        for (to, from) in place.sa_data.iter_mut().zip(address) {
-            *to = from as libc::c_char;
-        }
-        asked.ifr_ifru.ifru_hwaddr = place;
+        put_address(&mut asked, address);
         // SAFETY: the request has its address set.
         unsafe { self.opened()?.tap.ask(libc::SIOCSIFHWADDR, &mut asked) }.map_err(number)
     }
