@@ -316,7 +316,8 @@ impl RxQueue for TapReceiver {
             let packet = match self.taking.fresh.pop() {
                 Some(packet) => Some(packet),
                 None => {
-                    let mut wanted = left.min(BATCH);
+                    // Mostly nothing waits: one buffer is enough to see that.
+                    let mut wanted = if into.len() == first { 1 } else { left.min(BATCH) };
                     while wanted != 0 && !cache.allocate(wanted, &mut self.taking.fresh) {
                         wanted /= 2;
                     }
