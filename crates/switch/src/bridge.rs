@@ -10,7 +10,7 @@ use openflow::{PortNumber, Versions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Flows of a bridge, at most: about 700 bytes each.
+/// Flows of a bridge, at most: 1.1 kB each (`docs/flow-switch.md`).
 pub const MOST_FLOWS: usize = 1_000_000;
 
 /// What a bridge stands in.

@@ -3,7 +3,7 @@
 use crate::bridge::{Bridge, MOST_FLOWS};
 use crate::check::{LAST_TABLE, tracks};
 use crate::connection::Event;
-use flow::Flow;
+use flow::{Classifier, Flow};
 use openflow::action::{Output, Program};
 use openflow::message::{Command, FlowChange, FlowMod, flag};
 use openflow::{Action, Fault, Match, PortNumber, Version, port};
@@ -186,8 +186,8 @@ impl Bridge {
         let others = self.snapshot.tables.get(&table).map(|it| &it.flows);
         let mut flow = Flow::beside(others, table, priority, matching, program);
         let had = others.and_then(|it| it.get_alike(&flow));
-        let is_full = || others.is_some_and(|it| it.len() >= self.most_of(table));
-        if had.is_none() && (self.flows >= MOST_FLOWS || self.most_of(table) == 0 || is_full()) {
+        let in_table = others.map_or(0, Classifier::len);
+        if had.is_none() && (self.flows >= MOST_FLOWS || in_table >= self.most_of(table)) {
             return Err(Fault::TableFull);
         }
         (flow.cookie, flow.idle, flow.hard) = (wanted.cookie, wanted.idle, wanted.hard);

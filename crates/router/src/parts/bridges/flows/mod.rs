@@ -316,8 +316,8 @@ impl Open {
         }
         gone.into_iter().for_each(|number| hub.set_port(number, None));
         let interfaces = core.dataplane.interfaces();
-        let is_port = |id: u16| rows.values().any(|row| row.interface == id);
-        hub.set_domains(Domains::of(interfaces, self.id, is_port));
+        let ports = rows.values().map(|row| row.interface).collect();
+        hub.set_domains(Domains::of(interfaces, self.id, &ports));
         hub.set_rows(rows);
         hub.set_tunnels(tunnels);
         let collectors = self.samples.iter().filter_map(|name| core.flow_collectors.get(name));

@@ -9,7 +9,7 @@ use fib::mac::MacKey;
 use nodes::flow::{FirstTag, first_tag};
 use nodes::tables::{BridgeId, Injected, Interfaces, Link, Mode, TAG_BYTES};
 use openflow::PortNumber;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The stations of a VLAN, and the ports by which its frames leave.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,15 +26,13 @@ pub(super) struct Domains {
 }
 
 impl Domains {
-    /// Those of a bridge with ports of these numbers.
-    pub(super) fn of(
-        interfaces: &Interfaces,
-        bridge: BridgeId,
-        ports: impl Fn(u16) -> bool,
-    ) -> Self {
+    /// Those of a bridge whose ports are these interfaces.
+    pub(super) fn of(interfaces: &Interfaces, bridge: BridgeId, ports: &BTreeSet<u16>) -> Self {
         let domain = |id| Domain { id, members: interfaces.members(id).to_vec() };
         let vlans = interfaces.all().filter_map(|row| match (row.link, row.mode) {
-            (Link::Vlan(vlan), Mode::Bridged(port)) if port.is_behind && ports(vlan.parent) => {
+            (Link::Vlan(vlan), Mode::Bridged(port))
+                if port.is_behind && ports.contains(&vlan.parent) =>
+            {
                 Some((vlan.outer()?, domain(port.bridge)))
             }
             _ => None,
