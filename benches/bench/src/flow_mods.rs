@@ -34,7 +34,7 @@ impl World for Nowhere {
 }
 
 /// Measures so many rounds and prints what came of it.
-pub(crate) fn run(rounds: usize, progress: fn(&str)) -> Result<(), RigError> {
+pub(crate) fn run(rounds: u32, progress: fn(&str)) -> Result<(), RigError> {
     let adds = messages(Command::Add);
     let deletions = messages(Command::DeleteStrict);
     let own = ThreadTime::of_this();

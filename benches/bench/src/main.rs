@@ -52,8 +52,9 @@ struct Arguments {
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, default_missing_value = "1000")]
     churn: Option<usize>,
     /// Measure instead what it costs to take in flows that a controller tells, in so many rounds.
-    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "5")]
-    flow_mods: Option<usize>,
+    #[arg(long, value_name = "ROUNDS", num_args = 0..=1, default_missing_value = "5",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    flow_mods: Option<u32>,
     /// Count instructions a packet, by valgrind, and hold them against those of a file.
     #[arg(long, value_name = "FILE")]
     instructions: Option<PathBuf>,
