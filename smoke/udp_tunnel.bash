@@ -1,9 +1,10 @@
 # A tunnel over UDP to the kernel's own device: host a behind a bridge of ours, host b behind the kernel's. Sourced with $kind, as ours and the
-# kernel's kinds are called, and $says, what the kernel's device is told beside its number and the other end.
+# kernel's kinds are called, $says, what the kernel's device is told beside its number and the other end, and $lacking, which of lib.sh's ways to
+# say that the kernel has no such device (skip).
 # Frames of 1500 bytes inside pass both ways where the path between carries them.
 ip netns add vly-$$-probe
 # shellcheck disable=SC2086 # several words
-ip -n vly-$$-probe link add t0 type "$kind" id 5 $says remote 192.0.2.1 2>/dev/null || skip "no $kind device in this kernel"
+ip -n vly-$$-probe link add t0 type "$kind" id 5 $says remote 192.0.2.1 2>/dev/null || ${lacking:-skip} "no $kind device in this kernel"
 hosts
 ip -n "$r" link set v2 mtu 1600
 ip -n "$b" link set eth0 mtu 1600
