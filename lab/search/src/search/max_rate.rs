@@ -5,13 +5,14 @@
 //! received  r1   r2   r3   r4   r5        MRR = their mean; FRMOL = the same per RFC 2889 3.
 //! ```
 //! Cheap (ten one-second trials) and steady, so it is what trends are drawn of. It says nothing of
-//! loss: a device may forward less at the largest load than below it.
+//! loss: a device may forward less at the largest load than below it. Where the time is up before
+//! the last trial it is the mean of those that were made, and that is said.
 
-use lab_record::{Outcome, Trial};
+use lab_record::{Outcome, Trial, Verdict};
 use serde::{Deserialize, Serialize};
 
-use super::kind::{Findings, Found, Kind, finish};
-use super::stand::Stand;
+use super::kind::{Findings, Found, Kind, carry_out};
+use super::stand::{Stand, Witness};
 use super::strategy::{Search, Step};
 use super::terms::Terms;
 use crate::Error;
@@ -25,12 +26,28 @@ pub const SATURATED: f64 = 0.01;
 
 /// Trials that CSIT makes.
 const TRIALS: u32 = 10;
+/// Trials of which there is a rate where there was no time for all.
+const FEWEST: usize = 2;
 
 fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let &Terms { max_pps, trial_s, .. } = terms;
     let mut search = MaxRate { max_pps, trial_s, trials: terms.repeated(TRIALS) };
-    let answer = finish(&mut search, stand, "the maximum rate")?;
-    let found = Found { loss_ratio: SATURATED, ..Found::one("MRR", answer.mean_pps) };
+    let mut seen = Witness { stand, outcomes: Vec::new() };
+    let mut found = Found { loss_ratio: SATURATED, ..Found::one("MRR", 0.0) };
+    let (answer, made) = carry_out(&mut search, &mut seen)?;
+    let answer = match answer {
+        None if made >= FEWEST => {
+            found.verdicts.push(Verdict::CutShort { trials: made as u64 });
+            search.trials = made;
+            match search.next(&seen.outcomes)? {
+                Step::Done(answer) => Some(answer),
+                Step::Measure(_) => None,
+            }
+        }
+        answer => answer,
+    };
+    let answer = answer.ok_or(Error::TimeUp { search: "the maximum rate" })?;
+    (found.low_pps, found.high_pps) = (answer.mean_pps, answer.mean_pps);
     Ok(vec![found].into())
 }
 
@@ -109,6 +126,31 @@ mod tests {
             let found = KIND.carry_out(&terms, &mut stand).unwrap();
             assert_eq!((made, found.rates[0].low_pps), (trials, 4e6));
         }
+    }
+
+    /// A device that so many trials can be made on.
+    struct Short(usize);
+
+    impl Stand for Short {
+        fn measure(&mut self, trial: Trial) -> Result<Outcome, Error> {
+            self.0 -= 1;
+            Ok(Device::new(Model::quiet(4e6), 1).measure(trial))
+        }
+
+        fn is_over(&self) -> bool {
+            self.0 == 0
+        }
+    }
+
+    #[test]
+    fn where_the_time_is_up_it_is_the_mean_of_what_was_made_and_says_so() {
+        let found = KIND.carry_out(&testing::terms(), &mut Short(3)).unwrap();
+        assert_eq!(found.rates[0].low_pps, 4e6);
+        assert_eq!(found.rates[0].verdicts, [Verdict::CutShort { trials: 3 }]);
+        let whole = KIND.carry_out(&testing::terms(), &mut Short(10)).unwrap();
+        assert!(whole.rates[0].verdicts.is_empty());
+        let none = KIND.carry_out(&testing::terms(), &mut Short(1));
+        assert!(matches!(none, Err(Error::TimeUp { .. })), "{none:?}");
     }
 
     #[test]
