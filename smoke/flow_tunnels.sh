@@ -144,6 +144,13 @@ pings "$b" 10.0.9.2 | has '3 received'
 ofctl packet-out "unix:$work/br-tun.mgmt" 'in_port=LOCAL, packet=06000000000c06000000000a88b500010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748, actions=set_tunnel:0x64,output:2'
 until_true sh -c "ovs-ofctl dump-flows unix:$work/theirs/br-tun.mgmt table=4,tun_id=0x64 | grep -q n_packets=[1-9]"
 
+# What NORMAL floods has the number, too: nothing is learned here, as answers do not come by NORMAL.
+ofctl mod-flows "unix:$work/br-tun.mgmt" 'table=2,dl_vlan=1,actions=strip_vlan,set_tunnel:0x64,NORMAL'
+ip -n "$a" neigh flush all
+until_true meets "$a" 06:00:00:00:00:0c
+pings "$a" 10.0.9.2 | has '3 received'
+ofctl mod-flows "unix:$work/br-tun.mgmt" 'table=2,dl_vlan=1,actions=strip_vlan,set_tunnel:0x64,output:2'
+
 # A tunnel of a number of its own comes before one that takes any; flows see that number.
 ours add-port br-tun fixed -- set Interface fixed type=vxlan options:key=0x64 options:local_ip=192.0.2.1 options:remote_ip=192.0.2.2 ofport_request=7
 until_true sh -c "ovs-ofctl show unix:$work/br-tun.mgmt | grep -q '7(fixed)'"

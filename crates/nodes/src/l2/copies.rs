@@ -6,7 +6,9 @@
 //! ```
 //! All references show the same bytes, so nobody behind this node may change them: ports send them
 //! as they are. An interface that puts something in front of its frames (a tag, a tunnel's
-//! headers), or lets them wait, gets a copy of its own.
+//! headers), or lets them wait, gets a copy of its own. How many targets have theirs stands where
+//! the interface to leave by will be; where an adjacency would be there may be a number that flows
+//! gave the packet, which goes along.
 
 use crate::l2::l2_forward::hand_in;
 use crate::tables::{Interface, Link, WorkerCounters};
@@ -82,8 +84,7 @@ pub(crate) fn sort<W>(targets: &mut [Target<W>]) {
     targets.sort_unstable_by_key(|target| (target.holds, target.interface));
 }
 
-/// Sends to each target but the last, as far as there is room; the packet's adjacency tells how
-/// many have theirs already.
+/// Sends to each target but the last, as far as there is room.
 #[inline(always)]
 pub(crate) fn send<W: Ways>(
     mut packet: PacketView<'_>,
@@ -93,7 +94,8 @@ pub(crate) fn send<W: Ways>(
 ) -> W {
     let Some((&last, others)) = targets.split_last() else { return W::NOWHERE };
     let rx = packet.rx();
-    let done = packet.adjacency() as usize;
+    let done = usize::from(packet.tx());
+    let number = packet.adjacency();
     let others = others.get(done..).unwrap_or_default();
     let (now, later) = others.split_at(others.len().min(context.room()));
     let copies = now.iter().take_while(|target| target.holds != Holds::Reference).count();
@@ -102,6 +104,7 @@ pub(crate) fn send<W: Ways>(
         let Some(copy) = packet.copy(context.cache) else { return W::NO_BUFFER };
         if let Ok(mut copy) = context.emit(copy, rx, target.exit) {
             copy.advance(packet.consumed());
+            copy.set_adjacency(number);
             hand_over(copy, target, counters);
         }
     }
@@ -117,17 +120,13 @@ pub(crate) fn send<W: Ways>(
         hand_over(packet, last, counters);
         return last.exit;
     }
-    packet.set_adjacency((done + now.len()) as u32);
+    packet.set_tx((done + now.len()) as u16);
     W::AGAIN
 }
 
 fn hand_over<W>(mut packet: PacketView<'_>, target: Target<W>, counters: &WorkerCounters) {
     match target.holds {
         Holds::Own => hand_in(counters, packet, target.interface),
-        _ => {
-            packet.set_tx(target.interface);
-            // In a tunnel that lets flows say its number it has none.
-            packet.set_adjacency(0);
-        }
+        _ => packet.set_tx(target.interface),
     }
 }

@@ -83,7 +83,7 @@ impl Node for L2Flood {
                 choose(&mut self.targets, interfaces, rx, to_group);
                 storm_pps = bridge_port(interfaces, rx).map_or(0, |port| port.storm_pps);
             }
-            let starts = packet.adjacency() == 0;
+            let starts = packet.tx() == 0;
             let exit =
                 if starts && storm_pps != 0 && !self.may_flood(rx, storm_pps, context.now_tsc) {
                     Exit::Storm
@@ -175,6 +175,16 @@ mod tests {
         // Copies are made before anybody else holds the buffer.
         let copies: Vec<_> = node.emitted().iter().map(|copy| copy.tx).collect();
         assert_eq!((copies, out[0].tx), (vec![8, 6], 9));
+    }
+
+    #[test]
+    fn a_number_that_flows_gave_goes_along() {
+        let mut node = NodeHarness::<L2Flood>::new(&World::new().setup).unwrap();
+        let numbered = |frame: &mut Frame| frame.adjacencies_mut()[0] = 0x64;
+        let out = node.run_prepared(&[vec![0xff; 60]], BESIDE_TUNNELS, 0, numbered);
+        let copies = node.emitted();
+        let all = copies.iter().chain(&out).map(|it| (it.tx, it.adjacency));
+        assert_eq!(all.collect::<Vec<_>>(), [(VXLAN, 0x64), (GRE, 0x64), (VXLAN6, 0x64)]);
     }
 
     #[test]

@@ -130,7 +130,8 @@ impl Node for L2Forward {
                 hand_in(&self.counters, frame.view(slot), ports.1 as u16);
             }
             if exit == Exit::Flood {
-                frame.adjacencies_mut()[slot] = 0;
+                // None has a copy yet.
+                frame.tx_mut()[slot] = 0;
                 let exit = unknown(self.sought[slot].key(), frame.lengths()[slot]);
                 exits.set(slot, heard(heeds, frame.view(slot).header(), exit));
             }

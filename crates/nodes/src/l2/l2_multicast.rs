@@ -118,7 +118,7 @@ impl Node for L2Multicast {
                 Seen::Nothing => (Way::All, false),
             };
             // One that comes again, for copies that had no room, was told.
-            let is_news = is_said && packet.adjacency() == 0;
+            let is_news = is_said && packet.tx() == 0;
             if is_news && !self.tell(&packet, from.bridge, context) {
                 exits.set(slot, Exit::SlowPathFull);
                 continue;

@@ -237,10 +237,6 @@ impl Part for Bridges {
             row.link = Link::Bridge;
         }
         if let Some(mut bridged) = self.port(name) {
-            // What floods has no number that flows could have said.
-            let has_number = !port.config.kind.is_numbered_by_flows();
-            bridged.flood_unknown &= has_number;
-            bridged.flood_groups &= has_number;
             bridged.learn &= !(port.config.kind.has_remotes() && self.is_told(bridged.bridge));
             bridged.flow = self.places.flows(name).and_then(|id| self.flows.port(id, name));
             self.spanning.hold(name, port, &mut bridged);
