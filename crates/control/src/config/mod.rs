@@ -26,6 +26,7 @@ pub mod listed;
 pub mod objects;
 pub mod order;
 mod pieces;
+mod plain_routes;
 pub mod prefix;
 pub mod read;
 pub mod reference;

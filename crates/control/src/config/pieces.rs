@@ -7,8 +7,8 @@
 //!  [[route]] …   ─▶ pieces of 64 KiB, one at a time ──────┴▶ Config, if all is as it should be
 //!  [[neighbor]] …     ─┘                                   ▶ none: the file is read as a whole
 //! ```
-//! A piece begins at a line that says `[[route]]` and no more, and ends before one with a
-//! bracket. If such a line is within a list, what is before it is a list without an end, and the
+//! A piece of routes of the usual form is read by `plain_routes`, any other as TOML. It begins at
+//! a line that says `[[route]]` and no more, and ends before one with a bracket. If such a line is within a list, what is before it is a list without an end, and the
 //! file is read as a whole, as it is whenever there is anything to tell: that pass knows places.
 
 use toml::de::DeTable;
@@ -16,7 +16,8 @@ use toml::de::DeTable;
 use super::field::Field;
 use super::host::Host;
 use super::objects::Config;
-use super::objects::route::{Route, Routes};
+use super::objects::route::{Route, RouteKey, Routes};
+use super::plain_routes::{self, HEADER};
 use super::read::TableReader;
 use super::report::Report;
 use super::row::Row;
@@ -27,8 +28,6 @@ use super::version;
 pub(super) const LARGE: usize = 1 << 20;
 /// How long a piece is, about.
 const PIECE: usize = 1 << 16;
-/// The line that a route begins with.
-const HEADER: &str = "[[route]]";
 
 /// A text without its routes, and these.
 struct Pieces<'t> {
@@ -59,14 +58,8 @@ pub(super) fn read(text: &str, large: usize, host: &Host) -> Option<Config> {
     reader.finish();
     drop(root);
     for piece in routes {
-        let (root, faults) = DeTable::parse_recoverable(piece);
-        let mut reader = TableReader::new(root.get_ref(), 0..0, "", &mut whether);
-        let rows = <Routes as Stored>::read(&mut reader);
-        reader.finish();
-        if !faults.is_empty() || !whether.is_silent() {
-            return None;
-        }
-        for (key, route) in rows.into_rows() {
+        let rows = plain_routes::read(piece).or_else(|| by_toml(piece, &mut whether))?;
+        for (key, route) in rows {
             if config.routes.insert(key, route).is_some() {
                 return None;
             }
@@ -74,6 +67,15 @@ pub(super) fn read(text: &str, large: usize, host: &Host) -> Option<Config> {
     }
     config.check(host, &mut whether);
     whether.is_silent().then_some(config)
+}
+
+/// The routes of a piece that is of any form, if nothing is to be told of it.
+fn by_toml(piece: &str, whether: &mut Report) -> Option<Vec<(RouteKey, Route)>> {
+    let (root, faults) = DeTable::parse_recoverable(piece);
+    let mut reader = TableReader::new(root.get_ref(), 0..0, "", whether);
+    let rows = <Routes as Stored>::read(&mut reader);
+    reader.finish();
+    (faults.is_empty() && whether.is_silent()).then(|| rows.into_rows().collect())
 }
 
 /// Takes the routes out of a text; none if it has none, or texts of several lines.
