@@ -42,10 +42,7 @@ impl Probe {
             Ok::<_, io::Error>(ring)
         };
         let (to_server, to_client) = (ring(Direction::ToServer)?, ring(Direction::ToClient)?);
-        let ours = |direction| Buffers::Ours {
-            offset: shape.buffers_offset(direction, 0),
-            bytes: buffer_bytes,
-        };
+        let ours = |direction| shape.buffers(direction, 0);
         let bell = eventfd()?;
         let (incoming, outgoing) = match role {
             Role::Server => (

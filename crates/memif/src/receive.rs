@@ -130,6 +130,17 @@ impl Incoming {
                 }
                 taken += 1;
                 let more = flags & MORE != 0;
+                if let Some((start, length @ 1..)) = bytes
+                    && !more
+                    && !partial.begun
+                    // SAFETY: so many bytes of a region that is mapped, and no packet's.
+                    && unsafe { packets[*done].fill_from(start, length) }
+                {
+                    worked.packets += 1;
+                    worked.bytes += length as u64;
+                    *done += 1;
+                    continue;
+                }
                 let ended = !more || taken == waiting;
                 // One that goes on where there is nothing yet was not told whole.
                 partial.wrong |= more && ended;
@@ -164,7 +175,10 @@ impl Incoming {
         let place = believed.and_then(|found| Some((self.ring.bytes_of(found)?, found)));
         let bytes = place.map(|(start, Descriptor { length, .. })| {
             prefetch_read(start);
-            prefetch_read(start.wrapping_add(64));
+            // A line that is not needed is taken away from who writes it next.
+            if length > 64 {
+                prefetch_read(start.wrapping_add(64));
+            }
             (start.cast_const(), length as usize)
         });
         (bytes, told.flags)

@@ -177,6 +177,8 @@ pub(crate) enum Buffers {
         offset: u32,
         /// Bytes of each.
         bytes: u16,
+        /// Bytes from one to the next.
+        stride: u32,
     },
 }
 
@@ -199,9 +201,9 @@ impl Buffers {
     /// A slot's whole buffer, of ours.
     #[inline]
     pub(crate) fn whole(&self, ring: &Ring, slot: u16) -> Option<Descriptor> {
-        let Self::Ours { offset, bytes } = *self else { return None };
+        let Self::Ours { offset, bytes, stride } = *self else { return None };
         let index = u32::from(slot & ring.mask);
-        let offset = offset.checked_add(index * u32::from(bytes))?;
+        let offset = offset.checked_add(index * stride)?;
         Some(Descriptor { flags: 0, region: 0, length: bytes.into(), offset })
     }
 }

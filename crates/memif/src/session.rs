@@ -171,8 +171,7 @@ impl OwnMemory {
     }
 
     fn buffers(&self, direction: Direction, index: u16) -> Buffers {
-        let offset = self.shape.buffers_offset(direction, index);
-        Buffers::Ours { offset, bytes: self.shape.buffer_bytes }
+        self.shape.buffers(direction, index)
     }
 
     fn descriptor(&self, carries: Carries) -> Option<RawFd> {

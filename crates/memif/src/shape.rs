@@ -5,9 +5,15 @@
 //!  ├ rings to server ┼ rings to client ┼ buffers of the first ring ┼ … of the next ┼ …
 //! ```
 //! A ring's buffers are its own, one for each slot, always the same: of what the other side writes
-//! into a descriptor its length alone is looked at.
+//! into a descriptor its length alone is looked at. From one to the next is an odd number of cache
+//! lines, so that their first lines spread over all sets of a cache: of those that are a power of
+//! two apart a first-level cache holds few at a time.
 
 use crate::control::{MAX_RINGS, ring_bytes};
+use crate::ring::Buffers;
+
+/// Bytes of a line of cache.
+const LINE: u32 = 64;
 
 /// Which way packets go through a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,10 +63,21 @@ impl Shape {
         (u64::from(self.place(direction, index)) * ring_bytes(self.ring_log2)) as u32
     }
 
+    /// Bytes from one buffer to the next.
+    pub fn stride(&self) -> u32 {
+        (u32::from(self.buffer_bytes).div_ceil(LINE) | 1) * LINE
+    }
+
     /// Where a ring's buffers begin.
     pub fn buffers_offset(&self, direction: Direction, index: u16) -> u32 {
         let rings = u64::from(self.count()) * ring_bytes(self.ring_log2);
         (rings + u64::from(self.place(direction, index)) * self.buffers_bytes()) as u32
+    }
+
+    /// A ring's buffers, as whoever has them sees them.
+    pub(crate) fn buffers(&self, direction: Direction, index: u16) -> Buffers {
+        let offset = self.buffers_offset(direction, index);
+        Buffers::Ours { offset, bytes: self.buffer_bytes, stride: self.stride() }
     }
 
     fn count(&self) -> u32 {
@@ -75,7 +92,7 @@ impl Shape {
     }
 
     fn buffers_bytes(&self) -> u64 {
-        u64::from(self.buffer_bytes) << self.ring_log2
+        u64::from(self.stride()) << self.ring_log2
     }
 }
 
@@ -89,7 +106,7 @@ mod tests {
         let mut parts = Vec::new();
         for (direction, index) in shape.rings() {
             parts.push((u64::from(shape.ring_offset(direction, index)), ring_bytes(4)));
-            parts.push((u64::from(shape.buffers_offset(direction, index)), 1600));
+            parts.push((u64::from(shape.buffers_offset(direction, index)), 16 * 192));
         }
         parts.sort_unstable();
         let end = parts

@@ -10,6 +10,8 @@ use std::time::Instant;
 const LOG2: u8 = 3;
 const BUFFER: u16 = 256;
 const SIZE: u16 = 1 << LOG2;
+/// From one of a client's buffers to the next: an odd number of cache lines.
+const STRIDE: u32 = 320;
 /// Where the memory's rings end, and the buffers of the first begin.
 const BUFFERS: u32 = 2 * (128 + 16 * SIZE as u32);
 
@@ -81,7 +83,7 @@ const ROLES: [Role; 2] = [Role::Server, Role::Client];
 fn a_packet_in_a_slot_is_received_and_one_sent_stands_there() {
     for role in ROLES {
         let mut rig = Rig::new(role);
-        let offset = if role == Role::Server { BUFFERS } else { BUFFERS + 8 * u32::from(BUFFER) };
+        let offset = if role == Role::Server { BUFFERS } else { BUFFERS + 8 * STRIDE };
         rig.peer.write(offset as usize, b"a frame of some bytes");
         rig.describe(rig.incoming, 0, 0, 0, 21, offset);
         rig.move_to(rig.incoming, 1);
@@ -101,7 +103,7 @@ fn a_packet_in_a_slot_is_received_and_one_sent_stands_there() {
 
 #[test]
 fn descriptors_that_lie_outside_are_counted_and_what_is_behind_them_arrives() {
-    let end = BUFFERS + 16 * u32::from(BUFFER);
+    let end = BUFFERS + 16 * STRIDE;
     for (region, length, offset) in [
         (1, 64, 0),
         (u16::MAX, 64, 0),
@@ -128,7 +130,7 @@ fn descriptors_that_lie_outside_are_counted_and_what_is_behind_them_arrives() {
 #[test]
 fn of_a_clients_own_buffers_a_server_says_the_length_alone() {
     let mut rig = Rig::new(Role::Client);
-    let mine = BUFFERS + 8 * u32::from(BUFFER);
+    let mine = BUFFERS + 8 * STRIDE;
     rig.peer.write(mine as usize, b"good");
     rig.describe(rig.incoming, 0, 0, 77, 4, u32::MAX);
     rig.describe(rig.incoming, 1, 0, 0, u32::from(BUFFER) + 1, mine);

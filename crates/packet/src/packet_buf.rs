@@ -9,6 +9,7 @@
 //! it.
 
 use crate::mbuf::{HEADROOM_BYTES, Mbuf};
+use crate::octets::copy_octets;
 use crate::private::Private;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
@@ -206,6 +207,24 @@ impl PacketBuf {
         }
         // SAFETY: nobody else holds it, and they fit.
         unsafe { self.restart(headroom_bytes, bytes.len(), 0).copy_from_slice(bytes) };
+        true
+    }
+
+    /// Replaces the frame by bytes that others may write meanwhile: each is what it was at some
+    /// moment. False if they do not fit, or others hold the buffer.
+    ///
+    /// # Safety
+    /// So many bytes may be read there, none of them in this buffer.
+    #[inline]
+    pub unsafe fn fill_from(&mut self, bytes: *const u8, length: usize) -> bool {
+        if length > self.capacity_bytes() || self.is_shared() {
+            return false;
+        }
+        // SAFETY: nobody else holds it, they fit, and the caller's word.
+        unsafe {
+            let room = self.restart(HEADROOM_BYTES, length, 0).as_mut_ptr();
+            copy_octets(bytes, room, length);
+        }
         true
     }
 
