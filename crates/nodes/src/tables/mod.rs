@@ -78,5 +78,5 @@ pub(crate) use tunnel::gre_bytes;
 pub use tunnel::{Ends, Erspan, ErspanVersion, Inside, Numbered, Tunnel, TunnelKey, Wrap};
 pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
 use vlan::Vlans;
-pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
+pub use vlan::{CustomerVlans, TAG_BYTES, Vlan, VlanMap, VlanTags};
 pub use vrfs::{VrfId, VrfTables, Vrfs};
