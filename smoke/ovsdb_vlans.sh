@@ -69,6 +69,25 @@ hears "$c" 'vlan 10' of packet-out 1 NORMAL "${broadcast}88b5$(printf '00%.0s' {
 hears "$b" 'ether proto 0x88b5' of packet-out NONE NORMAL "${broadcast}8100000a88b5$(printf '00%.0s' {1..46})"
 silent "$b" 'ether proto 0x88b5' of packet-out NONE NORMAL "${broadcast}8100001488b5$(printf '00%.0s' {1..46})"
 
+# A customer's tags pass the VLAN of a service as they are: the trunk has a service's tag in front of them, with their priority.
+vs set port v1 vlan_mode=dot1q-tunnel tag=30 -- set port v3 trunks=10,20,30
+is '(.[] | select(.name == "br0.30").ports | map(.port) | sort | join(" "))' 'br0.30 v1.30 v3.30' bridge
+hears "$c" 'vlan 30' send "$a" ${broadcast}8100a00588b5
+has '802.1Q-QinQ.*vlan 30, p 5.*vlan 5, p 5' "$work/seen" || { cat "$work/seen"; exit 1; }
+hears "$c" 'vlan 30' send "$a" ${broadcast}88b5
+hears "$a" 'vlan 5' send "$c" ${broadcast}88a8001e8100000588b5
+hears "$a" 'ether proto 0x88b5' send "$c" ${broadcast}88a8001e88b5
+silent "$a" 'ether proto 0x88b5 or vlan' send "$c" ${broadcast}8100000a88b5
+# Only those that are the customer's, either way.
+vs set port v1 cvlans=5
+hears "$c" 'vlan 30' send "$a" ${broadcast}8100000588b5
+silent "$c" 'vlan 30' send "$a" ${broadcast}8100000688b5
+silent "$c" 'vlan 30' send "$a" ${broadcast}88b5
+silent "$a" 'vlan 6' send "$c" ${broadcast}88a8001e8100000688b5
+ctl router show errors | has 'vlan-output *not-in-vlan'
+vs clear port v1 cvlans -- clear port v1 vlan_mode -- set port v1 tag=10 -- set port v3 trunks=10,20
+until_true pings "$a" 10.0.9.2
+
 # The tools tell of VLANs.
 pings "$a" 10.0.9.2 >/dev/null
 appctl() { ovs-appctl -t "$work/ovs-vswitchd.$ovs.ctl" "$@"; }

@@ -35,9 +35,9 @@ use nodes::ip::{Policy, PolicyWay};
 
 use nodes::local::{ProxyNd, sum_icmp};
 use nodes::tables::{
-    BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowRule, Heeds,
-    Inside, Interface, InterfaceId, Kind, Link, Mode, Punt, Tunnel, Vlan, VlanTags, VrfId, Wrap,
-    flow_field, link_key,
+    BondMember, BondWays, BridgeId, BridgePort, Collects, Ends, Erspan, ErspanVersion, FlowRule,
+    Heeds, Inside, Interface, InterfaceId, Kind, Link, Mode, Punt, Tunnel, Vlan, VlanTags, VrfId,
+    Wrap, flow_field, link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use std::{

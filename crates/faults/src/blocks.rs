@@ -139,6 +139,7 @@ const LINES: &[&[&str]] = &[
         r#"port.b0 = { kind = "bond", members = ["p5", "p6"], mode = "balance-xor", addresses = ["10.80.0.1/24"] }"#,
         r#"port.b0 = { kind = "bond", members = ["p5", "p6"], mode = "active-backup", primary = "p5", min_links = 1 }"#,
         r#"port.b0 = { kind = "bond", members = ["p5", "p6"], mode = "802.3ad", lacp_rate = "fast" }"#,
+        r#"port.b0 = { kind = "bond", members = ["p5", "p6"], mode = "balance-slb", addresses = ["10.80.0.1/24"] }"#,
     ],
     &[r#"port.bv = { kind = "bvi", addresses = ["10.81.0.1/24"] }"#],
     &[r#"port.li = { kind = "lisp", locators = ["10.12.0.1"] }"#],

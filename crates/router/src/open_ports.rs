@@ -11,6 +11,7 @@ use crate::interfaces::{Link, OpenPort, Remote, parent_of};
 use crate::standing::{Makers, Standing};
 use control::config::objects::port::{MOST_PORTS, Port, PortName};
 use control::config::objects::port_kind::PortKind;
+use control::config::objects::port_kind::bond::BondMode;
 use nodes::tables::MOST_INTERFACES;
 use std::collections::btree_map::{self, BTreeMap};
 use std::collections::{BTreeSet, HashMap};
@@ -152,6 +153,13 @@ impl OpenPorts {
             (None, PortKind::Bond(_)) => port.aggregate,
             (None, _) => port.read_link(),
         }
+    }
+
+    /// Whether what leaves by a port, or by the one that it is a part of, may come back by it: a
+    /// bond of which the other end does not know.
+    pub(crate) fn is_sent_back(&self, port: &OpenPort) -> bool {
+        let below = port.parent().and_then(|parent| self.get(parent)).unwrap_or(port);
+        matches!(&below.config.kind, PortKind::Bond(bond) if bond.mode == BondMode::BalanceSlb)
     }
 
     /// Gives ports without a MAC address of their own that of the port they are a part of, or of

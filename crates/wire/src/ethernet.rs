@@ -47,6 +47,8 @@ pub mod ethertype {
     pub const ARP: u16 = 0x0806;
     /// Transparent Ethernet bridging: a frame inside GRE.
     pub const TEB: u16 = 0x6558;
+    /// Reverse address resolution (RFC 903).
+    pub const RARP: u16 = 0x8035;
     /// A customer VLAN tag (802.1Q).
     pub const VLAN: u16 = 0x8100;
     /// IPv6 (RFC 2464).

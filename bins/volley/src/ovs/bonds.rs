@@ -3,10 +3,10 @@
 //! | `lacp` | `bond_mode` | becomes |
 //! |---|---|---|
 //! | `off` | `active-backup`, none | one carries, the others stand by |
+//! | `off` | `balance-slb` | `balance-slb`: each station by one, and the other end need not know |
 //! | `active`, `passive` | any | `802.3ad`: those carry of which both ends agree |
 //!
-//! Without LACP the other end of several that carry has to be told, as of `balance-xor` here; in
-//! `balance-slb` it need not be, and in `balance-tcp` nothing carries then: neither is made.
+//! In `balance-tcp` without LACP nothing carries, in Open vSwitch neither: it is not made.
 
 use ovsdb::Row;
 
@@ -19,7 +19,8 @@ pub(super) fn words(port: &Row, members: &[String]) -> Result<String, String> {
     }
     let mut words = match (port.text("lacp").unwrap_or("off"), mode) {
         ("off", "active-backup") => "bond mode active-backup".to_owned(),
-        ("off", mode) => return Err(format!("bond_mode {mode} without lacp is not done here")),
+        ("off", "balance-slb") => "bond mode balance-slb".to_owned(),
+        ("off", mode) => return Err(format!("bond_mode {mode} carries nothing without lacp")),
         (lacp @ ("active" | "passive"), mode) => {
             let rate = match other.get("lacp-time").map(String::as_str) {
                 None | Some("slow") => "slow",
@@ -67,6 +68,10 @@ mod tests {
             "bond mode active-backup primary b members a members b"
         );
         assert_eq!(
+            told(&[("bond_mode", "balance-slb")], &[("bond-primary", "b")]).unwrap(),
+            "bond mode balance-slb members a members b"
+        );
+        assert_eq!(
             told(&[("lacp", "active"), ("bond_mode", "balance-tcp")], &[("lacp-time", "fast")])
                 .unwrap(),
             "bond mode 802.3ad hash layer3+4 lacp active lacp_rate fast members a members b"
@@ -84,8 +89,7 @@ mod tests {
     #[test]
     fn what_is_not_done_is_told() {
         let why = |mode: &str| told(&[("bond_mode", mode)], &[]).unwrap_err();
-        assert_eq!(why("balance-slb"), "bond_mode balance-slb without lacp is not done here");
-        assert_eq!(why("balance-tcp"), "bond_mode balance-tcp without lacp is not done here");
+        assert_eq!(why("balance-tcp"), "bond_mode balance-tcp carries nothing without lacp");
         assert_eq!(why("x"), "bond_mode `x` is none that there is");
         assert_eq!(told(&[("lacp", "x")], &[]).unwrap_err(), "lacp `x` is none that there is");
         assert!(told(&[("lacp", "active")], &[("lacp-time", "x")]).is_err());

@@ -57,6 +57,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "tag",
             "trunks",
             "vlan_mode",
+            "cvlans",
             "bond_mode",
             "lacp",
             "qos",

@@ -273,9 +273,10 @@ impl Wanted {
         for port in found.outputs {
             tags.remove(&port);
         }
+        let services = vlans::services(tags.values().map(|it| &it.vlans)).0;
         for (port, vlan) in found.tagged {
             let Some(it) = tags.get_mut(&port) else { continue };
-            let add = it.vlans.part_words(&port, vlan);
+            let add = it.vlans.part_words(&port, vlan, &services);
             it.vlans.without(vlan);
             let of = self.ports.get(&port).map(|it| it.of.clone()).unwrap_or_default();
             let part = vlans::part_name(&(port.clone(), Some(vlan)));
@@ -329,6 +330,9 @@ impl Wanted {
 
     /// The bridges of a bridge: itself, and one for each VLAN that a port names.
     fn lay_out(&mut self, name: &str, made: WantedBridge, tags: &BTreeMap<String, Tags>) {
+        let (services, differing) = vlans::services(tags.values().map(|it| &it.vlans));
+        let differ = |vlan: &u16| format!("{name}: ports of VLAN {vlan} differ in qinq-ethtype");
+        self.others.extend(differing.iter().map(differ));
         let vlans = tags.iter().map(|(port, it)| (port.clone(), it.vlans.clone())).collect();
         for (vlan, parts) in vlans::lay_out(&vlans) {
             let bridge = vlans::bridge_of(name, vlan);
@@ -353,7 +357,7 @@ impl Wanted {
                         self.fault(&of, format!("`{member}` is not {}", PortName::EXPECTED));
                         continue;
                     }
-                    let add = of_port.vlans.part_words(&parent, tag);
+                    let add = of_port.vlans.part_words(&parent, tag, &services);
                     let port =
                         WantedPort { of, add, on: vec![parent.clone()], ..WantedPort::default() };
                     self.ports.insert(member.clone(), port);

@@ -33,7 +33,8 @@ pub struct BondMember {
     pub port: String,
     /// Whether its link is up.
     pub link_up: bool,
-    /// What it does: `carries`, `stands by`, `down`; with LACP the state of its mux machine, as in
+    /// What it does: `carries`, `active` (it carries, and by it frames for all are taken in, in
+    /// balance-slb), `stands by`, `down`; with LACP the state of its mux machine, as in
     /// `distributing`.
     pub state: String,
     /// What was heard of the other end, with LACP: `current`, `expired`, `defaulted`, `disabled`.

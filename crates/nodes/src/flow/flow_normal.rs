@@ -139,7 +139,7 @@ pub fn part_for_normal(
     let untagged = map.and_then(VlanMap::untagged).unwrap_or(rx);
     let (interface, tag_bytes) = match first_tag(frame).ok_or(Refused::Runt)? {
         FirstTag::None => (untagged, 0),
-        FirstTag::Priority => (untagged, TAG_BYTES),
+        FirstTag::Priority => (untagged, map.map_or(TAG_BYTES, VlanMap::priority_tag_bytes)),
         FirstTag::Vlan { protocol, tag, behind } => {
             match map.and_then(|map| map.tagged(protocol, tag, behind)) {
                 Some(part) => (part, tag_bytes_of(interfaces, part)),

@@ -10,12 +10,18 @@
 //!                                         └▶ drop
 //! ```
 //! No slow protocol is passed on, whatever the bond speaks.
+//!
+//! An end that knows of no bond sends what is for all by every member, ours among it, and frames to
+//! a station that it does not know, too. Of the former one member takes in what comes; of the
+//! latter the one that the station's own frames leave by, where we do not know it either.
 
 use crate::interface::{Entrance, ReceivedRun, entrances};
+use crate::l2::vlan_input::{FirstTag, first_tag};
 use crate::tables::{
-    BondMember, Interfaces, LacpHeard, MOST_INTERFACES, Punt, RateLimits, Setup, SlowPath,
-    WorkerCounters,
+    BondMember, Collects, Interfaces, LacpHeard, MOST_INTERFACES, Punt, RateLimits, Setup,
+    SlowPath, Stations, WorkerCounters, bridge_port,
 };
+use fib::mac::MacKey;
 use graph::{Context, ExitIndex, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
@@ -31,6 +37,7 @@ pub struct BondInput {
     interfaces: Published<Interfaces>,
     counters: Arc<WorkerCounters>,
     slow_path: SlowPath,
+    stations: Stations,
     limits: RateLimits,
 }
 
@@ -46,6 +53,16 @@ entrances! {
         /// The member does not carry frames: it is a spare one, or not in the group yet.
         NotCollecting => drop "Nothing, if few: the other end sends by a member that is not in use \
             here. Much of it: compare `mode` at both ends, `volley show bonds`.",
+        /// To a group of stations, by a member that is not the active one, which gets it, too.
+        NotActive => drop "Nothing: a switch that knows of no bond sends broadcasts and multicasts \
+            by all members, and one is enough.",
+        /// To a station that is not known, by a member that its own frames do not leave by: the
+        /// one that they leave by gets it, too.
+        UnknownStation => drop "Nothing, if few: a switch floods what is for stations that it does \
+            not know.",
+        /// It has our own address as its source: it came back.
+        CameBack => drop "Nothing: what leaves by one member of such a bond, the switch sends back \
+            by another.",
         /// Link aggregation control, and the bond does not speak it.
         NotSpoken => drop "Set `mode = \"802.3ad\"` at the bond, or switch LACP off at the other \
             end.",
@@ -73,6 +90,7 @@ impl Node for BondInput {
             interfaces: setup.shared.interfaces.clone(),
             counters: Arc::clone(&setup.counters),
             slow_path: setup.shared.slow_path.clone(),
+            stations: setup.shared.stations.clone(),
             limits: RateLimits::new(MOST_INTERFACES, MESSAGES_PER_SECOND),
         }
     }
@@ -83,7 +101,7 @@ impl Node for BondInput {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        let Self { interfaces, counters, slow_path, limits } = self;
+        let Self { interfaces, counters, slow_path, stations, limits } = self;
         let interfaces = interfaces.get(context);
         let mut received = ReceivedRun::new(counters);
         let mut rx = frame.rx()[0];
@@ -104,8 +122,15 @@ impl Node for BondInput {
                     Err(exit) => exit.into(),
                 };
             }
-            if !member.collects {
-                return Exit::NotCollecting.into();
+            let refused = match member.collects {
+                Collects::All => None,
+                Collects::Nothing => Some(Exit::NotCollecting),
+                Collects::Stations | Collects::StationsAndGroups => {
+                    refusal(packet, member, interfaces, stations)
+                }
+            };
+            if let Some(exit) = refused {
+                return exit.into();
             }
             packet.set_rx(member.bond.0);
             received.add(member.bond.0, packet.length());
@@ -143,6 +168,46 @@ fn is_slow(frame: &[u8]) -> bool {
     })
 }
 
+/// Why a frame is not the bond's, of an end that knows of none.
+fn refusal(
+    packet: &PacketView<'_>,
+    member: BondMember,
+    interfaces: &Interfaces,
+    stations: &Stations,
+) -> Option<Exit> {
+    let frame = packet.header();
+    // Whoever reads it drops a runt.
+    let header = ethernet::Header::new(frame)?;
+    let of = interface_of(interfaces, member.bond.0, frame);
+    let is_own =
+        |id: u16| interfaces.get(id).is_some_and(|row| row.mac == header.source().octets());
+    if is_own(of) || is_own(member.bond.0) {
+        return Some(Exit::CameBack);
+    }
+    let to = header.destination();
+    if to.is_multicast() {
+        return (member.collects != Collects::StationsAndGroups).then_some(Exit::NotActive);
+    }
+    let ways = interfaces.bond_ways(member.bond.0);
+    if ways.and_then(|ways| ways.member_of(to, frame)) == Some(packet.rx()) {
+        return None;
+    }
+    // The station's frames may have left by this member a moment ago.
+    let port = bridge_port(interfaces, of)?;
+    let key = MacKey::new(port.bridge.0, to.octets());
+    stations.table.lookup(key, stations.now()).is_none().then_some(Exit::UnknownStation)
+}
+
+/// The interface that a bond's frame is of: the bond, or a VLAN of it.
+fn interface_of(interfaces: &Interfaces, bond: u16, frame: &[u8]) -> u16 {
+    let maps = [interfaces.vlans(bond), interfaces.vlans_behind_flows(bond)];
+    let found = maps.into_iter().flatten().find_map(|map| match first_tag(frame)? {
+        FirstTag::Vlan { protocol, tag, behind } => map.tagged(protocol, tag, behind),
+        FirstTag::None | FirstTag::Priority => map.untagged(),
+    });
+    found.unwrap_or(bond)
+}
+
 /// Tells the control thread of a message, or makes a marker its answer.
 #[cold]
 fn take_in(
@@ -176,7 +241,7 @@ fn take_in(
 mod tests {
     use super::*;
     use crate::interface::{MirrorTo, mirror_input::MirrorInput};
-    use crate::tables::{InterfaceId, Mode};
+    use crate::tables::{BondWays, BridgeId, BridgePort, InterfaceId, Mode};
     use crate::testing::{BOND, BOND_MEMBERS, BOND_VLAN, HOST_MAC, World, our_mac};
     use graph::harness::NodeHarness;
     use std::sync::atomic::Ordering;
@@ -235,10 +300,90 @@ mod tests {
     #[test]
     fn a_member_that_does_not_collect_takes_messages_alone() {
         let mut world = World::new();
-        member(&mut world, SECOND, |it| it.collects = false);
+        member(&mut world, SECOND, |it| it.collects = Collects::Nothing);
         assert_eq!(run(&world, plain(), SECOND).0, "not-collecting");
         assert_eq!(run(&world, pdu().frame([4; 6]).to_vec(), SECOND).0, "taken");
         assert_eq!(run(&world, plain(), FIRST).0, "vlan");
+    }
+
+    /// A bond in a bridge, at whose other end nobody knows of it; its first member is the active
+    /// one.
+    fn unaware(vlan: Mode) -> World {
+        let mut world = World::new();
+        world.change_interface(BOND, |row| {
+            row.mode = Mode::Bridged(BridgePort::new(BridgeId(5)));
+            row.put(Some(BondWays::by_source(&BOND_MEMBERS)));
+        });
+        world.change_interface(BOND_VLAN, |row| row.mode = vlan);
+        member(&mut world, FIRST, |it| it.collects = Collects::StationsAndGroups);
+        member(&mut world, SECOND, |it| it.collects = Collects::Stations);
+        world
+    }
+
+    #[test]
+    fn of_an_end_that_knows_of_no_bond_each_frame_is_taken_in_once() {
+        let bridged = Mode::Bridged(BridgePort::new(BridgeId(6)));
+        let world = unaware(bridged);
+        let to = |to: [u8; 6], vid: Option<u16>| {
+            let frame = craft::ethernet(HOST_MAC, to);
+            match vid {
+                Some(vid) => frame.vlan(vid).ethertype(0x88b5).payload(&[7; 46]).build(),
+                None => frame.ethertype(0x88b5).payload(&[7; 46]).build(),
+            }
+        };
+        let by = |frame: &Vec<u8>| BOND_MEMBERS.map(|id| run(&world, frame.clone(), id).0);
+        for group in [[0xff; 6], [0x33, 0x33, 0, 0, 0, 1]] {
+            assert_eq!(by(&to(group, None)), ["vlan", "not-active"]);
+            assert_eq!(by(&to(group, Some(500))), ["vlan", "not-active"]);
+        }
+        // To stations that nobody knows: by one of both, and by either for some.
+        let mut firsts = 0;
+        for last in 0..40 {
+            let station = [2, 9, 0, 0, 0, last];
+            let frame = to(station, Some(500));
+            let ways = BondWays::by_source(&BOND_MEMBERS);
+            let one = ways.member_of(station.into(), &frame);
+            let expected = BOND_MEMBERS.map(|id| match one == Some(id) {
+                true => "vlan",
+                false => "unknown-station",
+            });
+            assert_eq!(by(&frame), expected);
+            firsts += usize::from(one == Some(FIRST));
+            // One that is known, in its VLAN, may have been behind the other member before.
+            let stations = &world.setup.shared.stations.table;
+            stations.insert_static(MacKey::new(5, station), 6).unwrap();
+            assert_eq!(by(&frame), expected);
+            assert_eq!(by(&to(station, None)), ["vlan"; 2]);
+            stations.insert_static(MacKey::new(6, station), 6).unwrap();
+            assert_eq!(by(&frame), ["vlan"; 2]);
+        }
+        assert!((8..32).contains(&firsts), "{firsts}");
+        // A runt is for who reads it.
+        assert_eq!(by(&vec![2; 13]), ["vlan"; 2]);
+    }
+
+    #[test]
+    fn what_we_said_ourselves_came_back_and_what_is_routed_is_whose_address_it_has() {
+        let mut world = unaware(Mode::Routed);
+        world.change_interface(BOND_VLAN, |row| row.mac = [2, 5, 5, 5, 5, 5]);
+        let from =
+            |mac: [u8; 6]| craft::ethernet(mac, [0xff; 6]).vlan(500).payload(&[7; 46]).build();
+        for (mac, exit) in
+            [(our_mac(BOND), "came-back"), ([2, 5, 5, 5, 5, 5], "came-back"), (HOST_MAC, "vlan")]
+        {
+            assert_eq!(run(&world, from(mac), FIRST).0, exit);
+        }
+        // Routed: no bridge has stations, and whoever reads it knows its own address.
+        let to_us = craft::ethernet(HOST_MAC, our_mac(BOND)).vlan(500).payload(&[7; 46]).build();
+        assert_eq!(BOND_MEMBERS.map(|id| run(&world, to_us.clone(), id).0), ["vlan"; 2]);
+        // A VLAN behind flows is found likewise.
+        let behind = BridgePort { is_behind: true, ..BridgePort::new(BridgeId(6)) };
+        world.change_interface(BOND_VLAN, |row| row.mode = Mode::Bridged(behind));
+        let taken = BOND_MEMBERS.map(|id| run(&world, to_us.clone(), id).0);
+        assert!(taken.contains(&"unknown-station".to_owned()), "{taken:?}");
+        let table = &world.setup.shared.stations.table;
+        table.insert_static(MacKey::new(6, our_mac(BOND)), 6).unwrap();
+        assert_eq!(BOND_MEMBERS.map(|id| run(&world, to_us.clone(), id).0), ["bridge"; 2]);
     }
 
     #[test]

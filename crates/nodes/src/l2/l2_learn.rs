@@ -5,10 +5,16 @@
 //! ```
 //! A station that is known to be there and was seen in this second costs a look at one cache line
 //! and no store, so workers that hear the same stations do not fight over them.
+//!
+//! A port by which our own frames come back ([`ComesBack`]) takes no station over from another
+//! port: such a frame is our own, and goes nowhere. A station that moved there says so by a
+//! gratuitous ARP, which is believed, unless it was heard behind another port a moment ago: then
+//! that is what came back.
 
+use crate::l2::came_back::stop;
 use crate::tables::{
-    Interfaces, Punt, RateLimit, Setup, SlowPath, StationMoved, Stations, WorkerCounters,
-    bridge_port,
+    BridgePort, ComesBack, Interfaces, Punt, RateLimit, Setup, SlowPath, StationMoved, Stations,
+    WorkerCounters, bridge_port,
 };
 use fib::mac::{Learned, MacKey, Sought};
 use graph::{Context, Exits, Node, Published, add};
@@ -45,6 +51,10 @@ graph::exits! {
         /// The source is configured to be behind another port.
         FixedElsewhere => drop "Somebody uses the address of a station that is configured, or it \
             moved: `volley mac show`, then `volley mac del`.",
+        /// The station is behind another port: what it sent came back by a bond, whose other end
+        /// knows of none.
+        CameBack => drop "Nothing, if few: a switch sends back by one member what it got by \
+            another. If the station moved, have it announce itself: `volley mac show`.",
         /// The interface left its bridge while the frame was under way.
         NotBridged => drop "Nothing, if it ends: the configuration changed just then.",
     }
@@ -80,10 +90,15 @@ impl Node for L2Learn {
         let mut port = bridge_port(interfaces, rx);
         // Where the table is far away, the lines that `l2_forward` will look at come meanwhile.
         let far = stations.table.is_far();
+        let comes_back = |port: Option<BridgePort>| {
+            port.is_some_and(|port| port.comes_back != ComesBack::Nowhere)
+        };
+        let mut any_comes_back = comes_back(port);
         frame.each(|packet| {
             if packet.rx() != rx {
                 rx = packet.rx();
                 port = bridge_port(interfaces, rx);
+                any_comes_back |= comes_back(port);
             }
             let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
             let key = match (port, header) {
@@ -100,6 +115,9 @@ impl Node for L2Learn {
         });
         let count = frame.len();
         let now = stations.now();
+        if any_comes_back {
+            stop(frame, interfaces, stations, sought);
+        }
         stations.table.learn_sought(&sought[..count], frame.rx(), now, |slot, learned| {
             changed.push((slot, learned));
         });
@@ -125,13 +143,16 @@ impl Node for L2Learn {
                 Learned::DomainFull | Learned::TableFull => add(&counters.not_learned, 1),
                 Learned::Fixed { .. } => exits.set(slot, Exit::FixedElsewhere),
                 Learned::NoStation => {
-                    let runt = frame.lengths()[slot] < ethernet::Header::LEN as u32;
                     let bridged = bridge_port(interfaces, rx).is_some();
+                    let packet = frame.view(slot);
+                    let header = ethernet::Header::new(packet.header());
                     exits.set(
                         slot,
-                        match (bridged, runt) {
+                        match (bridged, header.map(|header| header.source())) {
                             (false, _) => Exit::NotBridged,
-                            (_, true) => Exit::Runt,
+                            (_, None) => Exit::Runt,
+                            // It is sought for nobody, as it came back.
+                            (_, Some(source)) if source.is_unicast() => Exit::CameBack,
                             _ => Exit::BadSource,
                         },
                     );
@@ -144,9 +165,11 @@ impl Node for L2Learn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::Mode;
     use crate::testing::{BRIDGE, HOST_MAC, World};
     use fib::mac::MacEntry;
     use graph::harness::NodeHarness;
+    use std::slice::from_ref;
     use std::sync::atomic::Ordering;
     use wire::craft;
 
@@ -174,6 +197,77 @@ mod tests {
             (read(&counters.learned), read(&counters.moved), read(&counters.not_learned))
         };
         assert_eq!((counted(6), counted(7)), ((1, 0, 0), (0, 1, 0)));
+    }
+
+    #[test]
+    fn what_comes_back_is_dropped_and_a_station_moves_there_by_announcing_itself() {
+        const BOND: u16 = 7;
+        let mut world = World::new();
+        for (id, comes_back) in [(6, ComesBack::Elsewhere), (BOND, ComesBack::Here)] {
+            world.change_interface(id, |row| {
+                if let Mode::Bridged(port) = &mut row.mode {
+                    port.comes_back = comes_back;
+                }
+            });
+        }
+        let arp = |sender: [u8; 4], target: [u8; 4]| {
+            craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, sender, target)
+        };
+        let announcement = arp([10, 0, 0, 1], [10, 0, 0, 1]).build();
+        let question = arp([10, 0, 0, 1], [10, 0, 0, 2]).build();
+        let reply = arp([10, 0, 0, 1], [10, 0, 0, 2]).operation(2).build();
+        let in_vlan = [&announcement[..12], &[0x81, 0, 0, 7], &announcement[12..]].concat();
+        let place = || {
+            let stations = &world.setup.shared.stations;
+            stations.table.lookup(MacKey::new(BRIDGE, HOST_MAC), stations.now()).unwrap().port
+        };
+        // Nobody else has it: it is learned there, and moves away as any other.
+        assert_eq!(run(&world, &[frame_from(HOST_MAC)], BOND), ["forward"]);
+        assert_eq!((place(), run(&world, from_ref(&question), 6)), (7, vec!["forward".to_owned()]));
+        assert_eq!(place(), 6);
+        // Then what comes by the bond is its own, but for what says that it moved.
+        let back = [question.clone(), frame_from(HOST_MAC), frame_from([0x0e; 6])];
+        assert_eq!(run(&world, &back, BOND), ["came-back", "came-back", "forward"]);
+        assert_eq!(place(), 6);
+        for moves in [announcement.clone(), reply, in_vlan] {
+            assert_eq!(run(&world, &[frame_from(HOST_MAC)], 6), ["forward"]);
+            assert_eq!((run(&world, &[moves], BOND), place()), (vec!["forward".to_owned()], 7));
+        }
+        // An announcement that was made here comes back, and is none for some seconds.
+        assert_eq!(run(&world, from_ref(&announcement), 6), ["forward"]);
+        for (tick, exit, port) in [(0, "came-back", 6), (5, "came-back", 6), (6, "forward", 7)] {
+            world.setup.shared.stations.set_now(tick);
+            assert_eq!(run(&world, from_ref(&announcement), BOND), [exit], "{tick}");
+            assert_eq!(place(), port);
+        }
+        // Who is configured to be elsewhere does not come by it either; where nothing comes back,
+        // all is as ever.
+        let fixed = MacKey::new(BRIDGE, [0x0c; 6]);
+        world.setup.shared.stations.table.insert_static(fixed, 6).unwrap();
+        assert_eq!(run(&world, &[frame_from([0x0c; 6])], BOND), ["came-back"]);
+        assert_eq!(run(&world, &[frame_from(HOST_MAC)], 8), ["forward"]);
+        assert_eq!(place(), 8);
+    }
+
+    #[test]
+    fn who_only_looks_announces_nothing() {
+        let mut world = World::new();
+        world.change_interface(6, |row| {
+            if let Mode::Bridged(port) = &mut row.mode {
+                port.comes_back = ComesBack::Elsewhere;
+            }
+        });
+        let own = [10, 0, 0, 1];
+        let request = craft::ethernet(HOST_MAC, [0xff; 6]).arp_request(HOST_MAC, own, own).build();
+        let is_noted = |world: &World| {
+            world.setup.shared.stations.announced.is_recent(MacKey::new(BRIDGE, HOST_MAC), 0)
+        };
+        let looks = fib::Onlooker::new();
+        run(&world, from_ref(&request), 6);
+        assert!(!is_noted(&world));
+        drop(looks);
+        run(&world, &[request], 6);
+        assert!(is_noted(&world));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //!  bond_input ─▶ what the bond's frames go to      bond_output ─▶ interface_output of a member
 //! ```
 
+mod came_back;
 mod copies;
 mod suppression;
 

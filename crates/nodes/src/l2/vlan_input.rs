@@ -152,14 +152,15 @@ fn turn(head: &mut [u8; TYPED], rotate: fn(u128, u32) -> u128) {
 }
 
 /// The interface that a frame of `port` belongs to, and, of one without a VLAN, the octets of its
-/// tag, which tells a priority at most: the interface may take off others by its tags.
+/// tag to be taken off, which tells a priority at most: the interface may take off others by its
+/// tags.
 #[inline(always)]
 fn owner(frame: &[u8], port: u16, map: Option<&VlanMap>) -> Result<(u16, Option<usize>), Exit> {
     let first = first_tag(frame).ok_or(Exit::Runt)?;
     let Some(map) = map else { return Ok((port, Some(0))) };
     match first {
         FirstTag::None => Ok((map.untagged().unwrap_or(port), Some(0))),
-        FirstTag::Priority => Ok((map.untagged().unwrap_or(port), Some(TAG_BYTES))),
+        FirstTag::Priority => Ok((map.untagged().unwrap_or(port), Some(map.priority_tag_bytes()))),
         FirstTag::Vlan { protocol, tag, behind } => {
             let found = map.tagged(protocol, tag, behind).ok_or(Exit::UnknownVlan);
             found.map(|id| (id, None))

@@ -9,12 +9,20 @@
 //! ```
 //! What leaves by a sub-interface leaves by its port as well, and is counted there with its tags,
 //! as what comes in is; what waits at a shaped port is counted when it leaves.
+//!
+//! One that leaves all tags sends those alone that it would take in. A service's tag has the
+//! priority of the customer's behind it, where the frame came with no other in front (IEEE 802.1Q
+//! section 6.9.2).
 
+use crate::l2::vlan_input::{FirstTag, first_tag};
 use crate::port::Shaped;
-use crate::tables::{Interfaces, Link, Setup, TAG_BYTES, Vlan, WorkerCounters};
+use crate::tables::{
+    CustomerVlans, Interfaces, Link, Setup, TAG_BYTES, Vlan, VlanTags, WorkerCounters,
+};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
+use wire::vlan::is_tag;
 
 /// Octets of the two addresses that stand before the tags.
 const ADDRESSES: usize = 12;
@@ -34,6 +42,9 @@ graph::exits! {
         Shape => node "shape",
         /// It has them, and leaves by a member of the bond.
         Bond => node "bond-output",
+        /// Its own tag is of a VLAN that the sub-interface has not, which leaves all tags.
+        NotInVlan => drop "Add the VLAN to `customers` of the sub-interface, or have `native` said \
+            of it, if the frame has no tag.",
         /// No room for the tags in front of the frame.
         NoHeadroom => drop "Fewer tunnels and tags inside each other.",
     }
@@ -89,7 +100,14 @@ impl Node for VlanOutput {
                 (link, tagged) = way_of(tx);
             }
             let Link::Vlan(vlan) = link else { return tagged };
-            let tags = vlan.written(packet.consumed_last().copied());
+            if vlan.tags == VlanTags::Any && !is_of(interfaces, tx, &vlan, packet.header()) {
+                return Exit::NotInVlan;
+            }
+            let mut old = packet.consumed_last().copied();
+            if vlan.is_of_service() && old.is_none_or(|old| !begins_with_tag(&old)) {
+                old = packet.header().get(ADDRESSES..).and_then(|it| it.first_chunk().copied());
+            }
+            let tags = vlan.written(old);
             if !put_on(packet, &tags[..vlan.tag_bytes()]) {
                 return Exit::NoHeadroom;
             }
@@ -102,6 +120,22 @@ impl Node for VlanOutput {
             tagged
         });
     }
+}
+
+/// Whether a frame is one of those that a sub-interface has which leaves all tags.
+fn is_of(interfaces: &Interfaces, tx: u16, vlan: &Vlan, frame: &[u8]) -> bool {
+    let Some(vlans) = interfaces.get(tx).and_then(|row| row.get::<CustomerVlans>()) else {
+        return true;
+    };
+    match first_tag(frame) {
+        Some(FirstTag::Vlan { tag, .. }) => vlans.has(tag.tci().vid()),
+        Some(FirstTag::None | FirstTag::Priority) => vlan.is_native,
+        None => true,
+    }
+}
+
+fn begins_with_tag(bytes: &[u8; TAG_BYTES]) -> bool {
+    is_tag(u16::from_be_bytes([bytes[0], bytes[1]]))
 }
 
 /// Puts the one tag of `vlan` on all frames where each came with one, which is right in front of it
@@ -151,6 +185,7 @@ mod tests {
     use crate::tables::TAG_BYTES;
     use crate::testing::{HOST_MAC, PAIR_VLAN, ROUTED_VLAN, World};
     use graph::harness::NodeHarness;
+    use std::slice::from_ref;
     use wire::craft;
 
     fn plain() -> Vec<u8> {
@@ -189,6 +224,61 @@ mod tests {
     fn the_priority_it_came_with_is_kept() {
         let tagged = run(Some([0x81, 0, 0xa0, 5]), ROUTED_VLAN);
         assert_eq!(tagged[12..16], [0x81, 0, 0xa0, 100]);
+    }
+
+    #[test]
+    fn a_services_tag_has_the_priority_of_the_customers_behind_it() {
+        let mut world = World::new();
+        world.change_interface(ROUTED_VLAN, |row| {
+            if let Link::Vlan(vlan) = &mut row.link {
+                vlan.protocol = 0x88a8;
+            }
+        });
+        let customers = [&plain()[..12], &[0x81, 0, 0xa0, 5], &plain()[12..]].concat();
+        let run = |world: &World, frame: &Vec<u8>| {
+            let mut node = NodeHarness::<VlanOutput>::new(&world.setup).unwrap();
+            let by = |frame: &mut Frame| frame.tx_mut().fill(ROUTED_VLAN);
+            node.run_prepared(from_ref(frame), 9, 0, by).remove(0).header
+        };
+        let tagged = run(&world, &customers);
+        assert_eq!(tagged[12..20], [0x88, 0xa8, 0xa0, 100, 0x81, 0, 0xa0, 5]);
+        assert_eq!(run(&world, &plain())[12..18], [0x88, 0xa8, 0, 100, 0x88, 0xb5]);
+        // A customer's in front of another does not.
+        assert_eq!(run(&World::new(), &customers)[12..16], [0x81, 0, 0, 100]);
+        // Of one that came with a tag of its own in front it is that one's.
+        let (exit, frame) = run_in(&world, Some([0x81, 0, 0x60, 9]), ROUTED_VLAN);
+        assert_eq!((exit.as_str(), &frame[12..16]), ("transmit", &[0x88, 0xa8, 0x60, 100][..]));
+    }
+
+    #[test]
+    fn who_leaves_all_tags_sends_those_that_it_would_take_in() {
+        let mut world = World::new();
+        let exit = |world: &World, vid: Option<u16>| {
+            let plain = craft::ethernet(HOST_MAC, [4; 6]);
+            let frame = match vid {
+                Some(vid) => plain.vlan(vid).ethertype(0x88b5).payload(&[7; 46]).build(),
+                None => plain.ethertype(0x88b5).payload(&[7; 46]).build(),
+            };
+            let mut node = NodeHarness::<VlanOutput>::new(&world.setup).unwrap();
+            let by = |frame: &mut Frame| frame.tx_mut().fill(ROUTED_VLAN);
+            let out = node.run_prepared(from_ref(&frame), 9, 0, by).remove(0);
+            assert_eq!(out.header, frame);
+            out.exit
+        };
+        let all = [Some(5), Some(6), Some(0), None];
+        for (vlans, is_native, exits) in [
+            (None, false, ["transmit"; 4]),
+            (Some([5]), true, ["transmit", "not-in-vlan", "transmit", "transmit"]),
+            (Some([6]), false, ["not-in-vlan", "transmit", "not-in-vlan", "not-in-vlan"]),
+        ] {
+            world.change_interface(ROUTED_VLAN, |row| {
+                row.put(vlans.map(CustomerVlans::new));
+                if let Link::Vlan(vlan) = &mut row.link {
+                    (vlan.tags, vlan.is_native) = (VlanTags::Any, is_native);
+                }
+            });
+            assert_eq!(all.map(|vid| exit(&world, vid)), exits, "{vlans:?}");
+        }
     }
 
     #[test]

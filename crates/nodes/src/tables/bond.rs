@@ -9,24 +9,39 @@
 use crate::ip::{ip4_flow, ip6_flow};
 use crate::tables::{Interface, InterfaceId, Interfaces, Mode};
 use fib::ecmp::flow_hash;
+use wire::MacAddr;
 use wire::ethernet::{self, ethertype};
-use wire::vlan;
+use wire::vlan::{self, Walk};
 
 /// A member's part of a bond.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BondMember {
     /// The bond's interface.
     pub bond: InterfaceId,
-    /// Its frames are the bond's; else nobody's.
-    pub collects: bool,
+    /// Which of its frames are the bond's; others are nobody's.
+    pub collects: Collects,
     /// The bond speaks link aggregation control.
     pub speaks: bool,
+}
+
+/// Which frames of a member are its bond's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Collects {
+    /// None: it does not carry.
+    Nothing,
+    /// All.
+    All,
+    /// Those to stations, of an end that knows of no bond: it sends what is for all by every
+    /// member.
+    Stations,
+    /// The same, and what is for all: by one member alone, or it would be there several times.
+    StationsAndGroups,
 }
 
 /// By which members a bond's frames leave.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BondWays {
-    /// Interfaces of those that carry.
+    /// Interfaces of those that carry, each as often as it has shares.
     pub members: Vec<u16>,
     /// What keeps frames together.
     pub hash: BondHash,
@@ -40,21 +55,50 @@ pub enum BondHash {
     /// Their flow: addresses and ports, where they are of IP.
     #[default]
     Flow,
+    /// The station that they are of, in its VLAN.
+    Source,
 }
 
+/// Shares of members that stations are spread over.
+const SHARES: u16 = 256;
+
 impl BondWays {
+    /// Ways by stations: each share of them has the member that fits it best, so that of a member
+    /// that comes or goes no other shares than its own move.
+    pub fn by_source(members: &[u16]) -> Self {
+        let best = |share: u16| {
+            let fit = |member: &&u16| flow_hash(0, share.into(), u128::from(**member), 0, 0);
+            members.iter().max_by_key(fit).copied()
+        };
+        Self { members: (0..SHARES).filter_map(best).collect(), hash: BondHash::Source }
+    }
+
     /// The member that a frame leaves by; none where none carries.
     #[inline]
     pub fn member(&self, frame: &[u8]) -> Option<u16> {
         match &self.members[..] {
             [] => None,
             [one] => Some(*one),
-            several => {
-                let share = (u64::from(self.hash.of(frame)) * several.len() as u64) >> 32;
-                several.get(share as usize).copied()
-            }
+            several => share_of(several, self.hash.of(frame)),
         }
     }
+
+    /// The member by which a station's frames leave, in the VLAN that `frame` has.
+    pub fn member_of(&self, station: MacAddr, frame: &[u8]) -> Option<u16> {
+        share_of(&self.members, vlan::walk(frame).map_or(0, |walk| by_source(station, &walk)))
+    }
+}
+
+#[inline]
+fn share_of(members: &[u16], hash: u32) -> Option<u16> {
+    let share = (u64::from(hash) * members.len() as u64) >> 32;
+    members.get(share as usize).copied()
+}
+
+/// A number that is one for all frames of a station in a VLAN, that of the outer tag.
+fn by_source(station: MacAddr, walk: &Walk) -> u32 {
+    let vid = walk.tags().first().map_or(0, |tag| tag.vid());
+    flow_hash(0, station.to_bits().into(), vid.into(), 0, 0)
 }
 
 impl BondHash {
@@ -65,8 +109,11 @@ impl BondHash {
         match (self, walk.ethertype) {
             (Self::Flow, ethertype::IPV4) => ip4_flow(0, &frame[walk.offset..]),
             (Self::Flow, ethertype::IPV6) => ip6_flow(0, &frame[walk.offset..]),
-            (_, kind) => {
+            (hash, kind) => {
                 let Some(header) = ethernet::Header::new(frame) else { return 0 };
+                if hash == Self::Source {
+                    return by_source(header.source(), &walk);
+                }
                 let word = |mac: [u8; 6]| {
                     let [a, b, c, d, e, f] = mac;
                     u128::from(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
@@ -139,6 +186,37 @@ mod tests {
             ways(BondHash::Stations).member(&frame.build())
         };
         assert_eq!((0..100).map(from).collect::<BTreeSet<_>>().len(), 3);
+    }
+
+    #[test]
+    fn of_ways_by_stations_each_has_one_in_its_vlan_and_those_of_others_stay_when_one_goes() {
+        let frame = |last: u8, to: u8, port: u16| {
+            let frame = craft::ethernet([2, 0, 0, 0, 0, last], [to; 6]).ipv4(1, 2);
+            frame.udp(port, 6).build()
+        };
+        let (all, fewer) = (BondWays::by_source(&[3, 5, 8]), BondWays::by_source(&[3, 8]));
+        let of = |ways: &BondWays| -> Vec<_> {
+            (0..=255).map(|last| ways.member(&frame(last, 4, 5)).unwrap()).collect()
+        };
+        let counts = [3, 5, 8].map(|id| of(&all).iter().filter(|it| **it == id).count());
+        assert!(counts.iter().all(|it| (50..130).contains(it)), "{counts:?}");
+        for (was, is) in of(&all).into_iter().zip(of(&fewer)) {
+            assert!(is == was || was == 5);
+        }
+        // To whom, and of what, makes no difference; the VLAN does.
+        assert!(
+            (0..50).all(|it| all.member(&frame(7, it, it.into())) == all.member(&frame(7, 4, 5)))
+        );
+        let in_vlan = |vid: u16| {
+            let frame = craft::ethernet([2, 0, 0, 0, 0, 7], [4; 6]).vlan(vid).ipv4(1, 2).build();
+            all.member(&frame).unwrap()
+        };
+        assert_eq!((1..100).map(in_vlan).collect::<BTreeSet<_>>(), BTreeSet::from([3, 5, 8]));
+        // What comes for a station comes by the member that its own frames leave by.
+        let back = craft::ethernet([4; 6], [2, 0, 0, 0, 0, 7]).vlan(9).ipv4(1, 2).build();
+        let station = MacAddr([2, 0, 0, 0, 0, 7]);
+        assert_eq!(all.member_of(station, &back), Some(in_vlan(9)));
+        assert_eq!(BondWays::by_source(&[]).member_of(station, &back), None);
     }
 
     #[test]

@@ -64,6 +64,19 @@ pub enum Spanning {
     Forwarding,
 }
 
+/// Where what a bridge sends may come back, as by a bond whose other end knows of none: what it
+/// gets by one member it sends to the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ComesBack {
+    /// By none of its ports.
+    Nowhere,
+    /// By another port: what a station says of itself here is remembered, so that it is known when
+    /// it comes back there.
+    Elsewhere,
+    /// By this port: a station that is known behind another one is not taken over by it.
+    Here,
+}
+
 /// A port of a bridge of flows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlowPort {
@@ -100,6 +113,8 @@ pub struct BridgePort {
     pub flow: Option<FlowPort>,
     /// Its frames come from a bridge of flows that its port is in, by `NORMAL`.
     pub is_behind: bool,
+    /// Where what the bridge sends may come back.
+    pub comes_back: ComesBack,
 }
 
 impl BridgePort {
@@ -118,6 +133,7 @@ impl BridgePort {
             storm_pps: 0,
             flow: None,
             is_behind: false,
+            comes_back: ComesBack::Nowhere,
         }
     }
 

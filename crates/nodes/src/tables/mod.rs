@@ -39,9 +39,9 @@ mod vlan;
 mod vrfs;
 
 pub use bindings::{Bindings, Bound};
-pub use bond::{BondHash, BondMember, BondWays};
+pub use bond::{BondHash, BondMember, BondWays, Collects};
 use bridge::Members;
-pub use bridge::{BridgeId, BridgePort, FlowPort, Heeds, Spanning, bridge_port};
+pub use bridge::{BridgeId, BridgePort, ComesBack, FlowPort, Heeds, Spanning, bridge_port};
 pub use counters::{
     BridgedCounters, DropCounters, InterfaceCounters, MOST_INTERFACES, MirroredCounters,
     TwinnedCounters, WorkerCounters, is_outbound,
@@ -72,11 +72,11 @@ pub use slow_path::{
     PieceCame, Punt, Punts, RemoteHeard, RouterWanted, SlowPath, StationMoved, Unresolved,
     slow_path,
 };
-pub use stations::Stations;
+pub use stations::{Announced, Stations};
 use tunnel::Tunnels;
 pub(crate) use tunnel::gre_bytes;
 pub use tunnel::{Ends, Erspan, ErspanVersion, Inside, Numbered, Tunnel, TunnelKey, Wrap};
 pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
 use vlan::Vlans;
-pub use vlan::{TAG_BYTES, Vlan, VlanMap, VlanTags};
+pub use vlan::{CustomerVlans, TAG_BYTES, Vlan, VlanMap, VlanTags};
 pub use vrfs::{VrfId, VrfTables, Vrfs};

@@ -11,7 +11,7 @@
 //!
 //! A sub-interface takes off the tags that it names, and puts them on again; others it leaves
 //! alone. The outer tag taken off stays right in front of the frame, so that its priority can be
-//! put on again.
+//! put on again. One that wants any names none: of [`CustomerVlans`], where it has them.
 //!
 //! Bytes: 16 KiB for each type of outer tags of a port's sub-interfaces, 8 KiB for each VLAN with
 //! exact inner ones.
@@ -89,6 +89,13 @@ impl Vlan {
         }
     }
 
+    /// Whether the tag that it puts on stands in front of a customer's: that of a service.
+    #[inline]
+    pub fn is_of_service(&self) -> bool {
+        let one = matches!(self.tags, VlanTags::One(_) | VlanTags::AnyInner(_));
+        one && self.protocol != ethertype::VLAN
+    }
+
     /// The tags it puts on a frame that came with `old` as its outer tag; how many octets count
     /// says [`Vlan::tag_bytes`].
     #[inline]
@@ -114,12 +121,37 @@ impl Vlan {
     }
 }
 
+/// The VLANs of the tags that frames of a sub-interface have which wants any, and leaves them: a
+/// bit each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CustomerVlans(Box<[u64; VIDS / 64]>);
+
+impl CustomerVlans {
+    /// These.
+    pub fn new(vlans: impl IntoIterator<Item = u16>) -> Self {
+        let mut bits = Box::new([0; VIDS / 64]);
+        for vid in vlans.into_iter().map(|vid| usize::from(vid) % VIDS) {
+            bits[vid / 64] |= 1 << (vid % 64);
+        }
+        Self(bits)
+    }
+
+    /// Whether it is one of them.
+    #[inline]
+    pub fn has(&self, vid: u16) -> bool {
+        let vid = usize::from(vid) % VIDS;
+        self.0[vid / 64] >> (vid % 64) & 1 != 0
+    }
+}
+
 /// The sub-interfaces of one port, to be found by tags.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VlanMap {
     customers: OuterTags,
     services: OuterTags,
     any: u16,
+    /// What the outer tags of those are that any has; none: it has any.
+    any_of: Option<CustomerVlans>,
     untagged: u16,
 }
 
@@ -134,7 +166,7 @@ struct OuterTags {
 impl Default for VlanMap {
     fn default() -> Self {
         let [customers, services] = [OuterTags::default(), OuterTags::default()];
-        Self { customers, services, any: NONE, untagged: NONE }
+        Self { customers, services, any: NONE, any_of: None, untagged: NONE }
     }
 }
 
@@ -159,6 +191,14 @@ impl VlanMap {
         }
     }
 
+    /// Octets of a tag that tells a priority alone, which is taken off: none where who has the
+    /// frame leaves all tags.
+    #[inline]
+    pub fn priority_tag_bytes(&self) -> usize {
+        let leaves = self.untagged != NONE && self.untagged == self.any;
+        if leaves { 0 } else { TAG_BYTES }
+    }
+
     /// The interface that frames without a tag belong to.
     #[inline]
     pub fn untagged(&self) -> Option<u16> {
@@ -180,8 +220,14 @@ impl VlanMap {
                 return Some(id);
             }
         }
-        let found = [in_row(&tags.one, outer), self.any];
-        found.into_iter().find(|&id| id != NONE)
+        match in_row(&tags.one, outer) {
+            NONE if self.any != NONE => {
+                let has = self.any_of.as_ref().is_none_or(|of| of.has(outer));
+                has.then_some(self.any)
+            }
+            NONE => None,
+            id => Some(id),
+        }
     }
 }
 
@@ -205,7 +251,7 @@ impl Vlans {
 fn maps(rows: &[Option<Interface>], behind_flows: bool) -> Maps {
     let mut vlans: Vec<Option<VlanMap>> = Vec::new();
     for (id, row) in (0..).zip(rows) {
-        let Some(Interface { link: Link::Vlan(vlan), mode, .. }) = row else { continue };
+        let Some(row @ Interface { link: Link::Vlan(vlan), mode, .. }) = row else { continue };
         let is_behind = matches!(mode, Mode::Bridged(port) if port.is_behind);
         if is_behind == behind_flows {
             let parent = usize::from(vlan.parent);
@@ -214,6 +260,9 @@ fn maps(rows: &[Option<Interface>], behind_flows: bool) -> Maps {
             }
             let map = vlans[parent].get_or_insert_default();
             map.insert(vlan.tags, vlan.protocol, id);
+            if vlan.tags == VlanTags::Any {
+                map.any_of = row.get::<CustomerVlans>().cloned();
+            }
             if vlan.is_native {
                 map.insert(VlanTags::Untagged, vlan.protocol, id);
             }
@@ -283,6 +332,20 @@ mod tests {
         assert_eq!(map.untagged(), None);
         map.insert(VlanTags::Untagged, ethertype::VLAN, 5);
         assert_eq!(map.untagged(), Some(5));
+    }
+
+    #[test]
+    fn of_any_those_alone_may_be_meant_that_customers_have() {
+        let mut map = VlanMap::default();
+        map.insert(VlanTags::Any, ethertype::VLAN, 4);
+        map.insert(VlanTags::One(7), ethertype::VLAN, 5);
+        assert_eq!(map.priority_tag_bytes(), TAG_BYTES);
+        map.any_of = Some(CustomerVlans::new([5, 7, 64, 4095]));
+        let found = [&[5][..], &[6], &[64], &[5, 6], &[7], &[4095]].map(|tags| find(&map, tags));
+        assert_eq!(found, [Some(4), None, Some(4), Some(4), Some(5), Some(4)]);
+        assert_eq!(find_of(&map, ethertype::QINQ, &[5]), Some(4));
+        map.insert(VlanTags::Untagged, ethertype::VLAN, 4);
+        assert_eq!((map.untagged(), map.priority_tag_bytes()), (Some(4), 0));
     }
 
     #[test]

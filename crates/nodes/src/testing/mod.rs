@@ -1,11 +1,11 @@
 //! A small router for the tests of single nodes.
 
 use crate::tables::{
-    Bindings, BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, FlowBridges,
-    IcmpLimits, Injector, Inside, Interface, InterfaceId, Interfaces, Kind, LastDropped, Link,
-    Lisp, Listeners, Mode, NextHopCounters, Punt, Punts, Reception, Setup, Shared, Stations,
-    ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap, link_key,
-    slow_path, twin_queue,
+    Bindings, BondMember, BondWays, BridgeId, BridgePort, Collects, Ends, Erspan, ErspanVersion,
+    FlowBridges, IcmpLimits, Injector, Inside, Interface, InterfaceId, Interfaces, Kind,
+    LastDropped, Link, Lisp, Listeners, Mode, NextHopCounters, Punt, Punts, Reception, Setup,
+    Shared, Stations, ToTwin, Tunnel, Vlan, VlanTags, VrfId, VrfTables, Vrfs, WorkerCounters, Wrap,
+    link_key, slow_path, twin_queue,
 };
 use fib::adjacency::AdjacencyTable;
 use fib::ecmp::EcmpTable;

@@ -17,8 +17,8 @@
 //! ```
 
 use super::{
-    BondMember, BondWays, BridgeId, BridgePort, Ends, Erspan, ErspanVersion, Inside, Interface,
-    InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, Wrap, link_key,
+    BondMember, BondWays, BridgeId, BridgePort, Collects, Ends, Erspan, ErspanVersion, Inside,
+    Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags, Wrap, link_key,
 };
 use fib::adjacency::{Adjacency, AdjacencyTable};
 use fib::ecmp::{EcmpTable, Member};
@@ -121,7 +121,8 @@ pub(crate) fn link_local(interface: u16) -> Ipv6Addr {
 pub(crate) fn rows() -> Vec<Option<Interface>> {
     let (to_3, to_2) = (Mode::CrossConnect(InterfaceId(3)), Mode::CrossConnect(InterfaceId(2)));
     let free = BridgePort::new(BridgeId(BRIDGE));
-    let member = BondMember { bond: InterfaceId(BOND), collects: true, speaks: true };
+    let collects = Collects::All;
+    let member = BondMember { bond: InterfaceId(BOND), collects, speaks: true };
     let of_bond = Mode::Member(member);
     let modes = [
         Mode::Routed,

@@ -2,7 +2,9 @@
 
 use crate::drops::Play;
 use crate::rig::*;
-use nodes::tables::{BondMember, BondWays, Injected};
+use nodes::tables::{
+    BondMember, BondWays, BridgeId, BridgePort, Collects, ComesBack, Injected, Mode,
+};
 use std::collections::BTreeSet;
 use wire::craft;
 use wire::lacp::{End, Pdu};
@@ -94,12 +96,77 @@ fn our_own_messages_leave_by_their_member_whatever_that_carries() {
     rig.settle();
 }
 
-fn member(rig: &mut Rig, change: impl FnOnce(&mut BondMember)) {
-    rig.change_interface(FIRST, |row| {
-        if let nodes::tables::Mode::Member(member) = &mut row.mode {
+fn member(rig: &mut Rig, id: u16, change: impl FnOnce(&mut BondMember)) {
+    rig.change_interface(id, |row| {
+        if let Mode::Member(member) = &mut row.mode {
             change(member);
         }
     });
+}
+
+/// The rig's bond in the bridge of ports 6 to 9, at whose other end nobody knows of a bond: its
+/// first member is the active one. Its VLAN goes.
+fn unaware(rig: &mut Rig) {
+    rig.dataplane.set_interface(BOND_VLAN, None);
+    for id in [6, 7, 8, 9] {
+        rig.change_port(id, |port| port.comes_back = ComesBack::Elsewhere);
+    }
+    let port = BridgePort::new(BridgeId(BRIDGE));
+    rig.change_interface(BOND, |row| {
+        row.mode = Mode::Bridged(BridgePort { comes_back: ComesBack::Here, ..port });
+        row.put(Some(BondWays::by_source(&BOND_MEMBERS)));
+    });
+    member(rig, FIRST, |member| member.collects = Collects::StationsAndGroups);
+    member(rig, SECOND, |member| member.collects = Collects::Stations);
+}
+
+/// Two stations, of which the first's frames leave by the first member, the second's by the other.
+fn two_stations() -> [[u8; 6]; 2] {
+    let ways = BondWays::by_source(&BOND_MEMBERS);
+    BOND_MEMBERS.map(|id| {
+        let of = |last: u8| [0x0a, 1, 0, 0, 0, last];
+        let mut all = (0..=255).map(of);
+        all.find(|mac| ways.member(&frame(*mac, [0xff; 6])) == Some(id)).unwrap()
+    })
+}
+
+fn frame(from: [u8; 6], to: [u8; 6]) -> Vec<u8> {
+    craft::ethernet(from, to).ethertype(0x88b5).pad_to(60).build()
+}
+
+#[test]
+fn beside_a_switch_that_knows_of_no_bond_nothing_comes_twice_or_back() {
+    let mut rig = Rig::new();
+    unaware(&mut rig);
+    let all = [0xff; 6];
+    let [one, other] = two_stations();
+    let to = |sent: Vec<(u16, Vec<u8>)>| sent.into_iter().map(|it| it.0).collect::<BTreeSet<_>>();
+    // Each station's frames leave by its member. What the switch sends back by the other, to all,
+    // goes nowhere, and the station stays where it is.
+    for (station, port, by, back) in [(one, 6, FIRST, SECOND), (other, 7, SECOND, FIRST)] {
+        let sent = to(rig.answer(port, frame(station, all)));
+        assert!(sent.contains(&by) && !sent.contains(&back), "{sent:?}");
+        assert!(rig.answer(back, frame(station, all)).is_empty());
+    }
+    assert_eq!(to(rig.answer(FIRST, frame(HOST_MAC, one))), [6].into());
+    assert_eq!(to(rig.answer(SECOND, frame(HOST_MAC, other))), [7].into());
+    // From beyond: to all it comes by both, to a station that nobody knows too, and counts once.
+    let unknown = [0x0a, 2, 0, 0, 0, 1];
+    for group in [all, unknown] {
+        let counts = BOND_MEMBERS.map(|id| rig.answer(id, frame(HOST_MAC, group)).len());
+        assert!(matches!(counts, [3 | 4, 0] | [0, 3 | 4]), "{counts:?}");
+    }
+    // A station that is known is reached by either: the switch may not have heard that it moved.
+    for id in BOND_MEMBERS {
+        assert_eq!(to(rig.answer(id, frame(HOST_MAC, one))), [6].into());
+    }
+    // It moves beyond the bond, and says so.
+    let own = [10, 0, 0, 1];
+    let moved = craft::ethernet(one, all).arp_request(one, own, own).pad_to(60).build();
+    assert!(!rig.answer(FIRST, moved).is_empty());
+    let sent = to(rig.answer(7, frame(other, one)));
+    assert_eq!(sent, [SECOND].into());
+    rig.settle();
 }
 
 /// The packets that meet each reason for a drop around bonds.
@@ -110,12 +177,30 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             rig.receive(FIRST, vec![2; 60]);
         }),
         ("bond-input/not-collecting", |rig| {
-            member(rig, |member| member.collects = false);
+            member(rig, FIRST, |member| member.collects = Collects::Nothing);
             rig.receive(FIRST, vec![2; 60]);
         }),
         ("bond-input/not-spoken", |rig| {
-            member(rig, |member| member.speaks = false);
+            member(rig, FIRST, |member| member.speaks = false);
             rig.receive(FIRST, message());
+        }),
+        ("bond-input/not-active", |rig| {
+            unaware(rig);
+            rig.receive(SECOND, frame(HOST_MAC, [0xff; 6]));
+        }),
+        ("bond-input/unknown-station", |rig| {
+            unaware(rig);
+            let [one, _] = two_stations();
+            rig.receive(SECOND, frame(HOST_MAC, one));
+        }),
+        ("bond-input/came-back", |rig| {
+            unaware(rig);
+            rig.receive(FIRST, frame(our_mac(BOND), [0xff; 6]));
+        }),
+        ("l2-learn/came-back", |rig| {
+            unaware(rig);
+            rig.fix_station(HOST_MAC, 6);
+            rig.receive(FIRST, frame(HOST_MAC, [0xff; 6]));
         }),
         ("bond-input/malformed", |rig| rig.receive(FIRST, message()[..60].to_vec())),
         ("bond-input/unknown-slow", |rig| {

@@ -27,7 +27,8 @@ use nodes::filter::{
 };
 use nodes::local::Twin;
 use nodes::tables::{
-    BridgeId, BridgePort, Injected, Interface, InterfaceId, Kind, Leftover, Mode, TwinClass,
+    BridgeId, BridgePort, CustomerVlans, Injected, Interface, InterfaceId, Kind, Leftover, Link,
+    Mode, TwinClass, VlanTags,
 };
 use police::{Agreement, Policer};
 use sched::units::{Rate, Size, Time};
@@ -383,6 +384,16 @@ fn plays() -> Vec<(&'static str, Play)> {
         ("vlan-output/no-headroom", |rig| {
             rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(ROUTED_VLAN)));
             rig.receive_as(2, Incoming { bytes: vec![0; 60], segments: 1, headroom: 0 });
+        }),
+        ("vlan-output/not-in-vlan", |rig| {
+            rig.change_interface(2, |row| row.mode = Mode::CrossConnect(InterfaceId(ROUTED_VLAN)));
+            rig.change_interface(ROUTED_VLAN, |row| {
+                row.put(Some(CustomerVlans::new([5])));
+                if let Link::Vlan(vlan) = &mut row.link {
+                    vlan.tags = VlanTags::Any;
+                }
+            });
+            rig.receive(2, in_vlan(6));
         }),
         ("port-tx/queue-full", |rig| {
             // A port more, which takes one frame a burst.

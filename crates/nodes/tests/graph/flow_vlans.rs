@@ -2,7 +2,9 @@
 
 use crate::rig::*;
 use flow::{Flow, PortEntry, Snapshot};
-use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowPort, FlowRow, Mode};
+use nodes::tables::{
+    BridgeId, BridgePort, CustomerVlans, FlowBridge, FlowPort, FlowRow, Link, Mode, Vlan, VlanTags,
+};
 use openflow::action::{Output, PopVlan, Program};
 use openflow::{Action, Field, Match, port};
 use std::sync::Arc;
@@ -116,4 +118,56 @@ fn flows_come_first_and_say_which_vlan_it_is() {
     drop(bridges);
     assert_eq!(untags.answer(TRUNK, tagged(frame(1, 2), 400)), [(PLAIN, frame(1, 2))]);
     untags.settle();
+}
+
+#[test]
+fn customers_tags_pass_a_services_vlan_as_they_are_and_those_of_others_do_not() {
+    let mut rig = rig(None);
+    // Port 2 has all of its frames in VLAN 400, whose tag is a service's, by a part of its own.
+    rig.change_port(ACCESS, |port| {
+        port.bridge = FLOWS;
+        (port.learn, port.forward, port.flood_unknown, port.flood_groups) =
+            (false, false, false, false);
+    });
+    rig.change_interface(BRIDGED_VLAN, |row| {
+        if let Link::Vlan(vlan) = &mut row.link {
+            vlan.protocol = 0x88a8;
+        }
+    });
+    rig.change_interface(ROUTED_VLAN, |row| {
+        row.mode = Mode::Bridged(BridgePort { is_behind: true, ..BridgePort::new(VLAN) });
+        row.port = ACCESS;
+        row.link = Link::Vlan(Vlan {
+            parent: ACCESS,
+            tags: VlanTags::Any,
+            protocol: 0x8100,
+            priority: None,
+            is_native: true,
+        });
+        row.put(Some(CustomerVlans::new([5, 6])));
+    });
+    let service = |mut frame: Vec<u8>, priority: u8| {
+        frame.splice(12..12, [0x88, 0xa8, priority | 1, 0x90]);
+        frame
+    };
+    let (there, back) = (frame(2, 1), frame(1, 2));
+    assert_eq!(rig.answer(ACCESS, there.clone()), [(TRUNK, service(there.clone(), 0))]);
+    // A tag of theirs, and one of a priority alone, stay; a service's gets their priority.
+    for (tci, priority) in [(0xa005, 0xa0), (5, 0), (0x6000, 0x60)] {
+        let customers = tagged(there.clone(), tci);
+        let sent = [(TRUNK, service(customers.clone(), priority))];
+        assert_eq!(rig.answer(ACCESS, customers), sent, "{tci:#x}");
+    }
+    assert_eq!(rig.answer(TRUNK, service(back.clone(), 0)), [(ACCESS, back.clone())]);
+    let customers = tagged(back.clone(), 6);
+    assert_eq!(rig.answer(TRUNK, service(customers.clone(), 0xe0)), [(ACCESS, customers)]);
+    assert_eq!(rig.drops(), []);
+    // Those of a VLAN that is not theirs go no further, either way.
+    assert_eq!(rig.answer(ACCESS, tagged(there, 7)), []);
+    assert_eq!(rig.answer(TRUNK, service(tagged(back, 7), 0)), []);
+    let mut drops = rig.drops();
+    drops.sort();
+    let once = |reason: &str| (reason.to_owned(), 1);
+    assert_eq!(drops, [once("l2-forward/not-forwarding"), once("vlan-output/not-in-vlan")]);
+    rig.settle();
 }

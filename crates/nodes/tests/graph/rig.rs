@@ -5,9 +5,9 @@ use fib::ip4::{Ip4Layout, Ip4Options};
 use fib::pages::PageSize;
 use graph::{Idle, Worker};
 use nodes::tables::{
-    BondMember, BondWays, BridgeId, BridgePort, DroppedPacket, Ends, Erspan, ErspanVersion, Inside,
-    Interface, InterfaceId, Kind, Leftover, Link, Mode, Punt, Tunnel, Vlan, VlanTags, VrfId,
-    VrfTables, Wrap, link_key,
+    BondMember, BondWays, BridgeId, BridgePort, Collects, DroppedPacket, Ends, Erspan,
+    ErspanVersion, Inside, Interface, InterfaceId, Kind, Leftover, Link, Mode, Punt, Tunnel, Vlan,
+    VlanTags, VrfId, VrfTables, Wrap, link_key,
 };
 use packet::{Burst, HeapPool, PacketBuf, PacketCache, Pool, RxQueue, TxQueue};
 use sched::Replaced;

@@ -10,7 +10,7 @@ use crate::part::Part;
 use control::config::objects::port::PortName;
 use control::config::objects::port_kind::PortKind;
 use control::config::objects::port_kind::vlan::{Protocol, Vid, Vlan as VlanConfig};
-use nodes::tables::{Interface, Link, Vlan, VlanTags};
+use nodes::tables::{CustomerVlans, Interface, Link, Vlan, VlanTags};
 use wire::ethernet::ethertype;
 
 /// See the module.
@@ -24,6 +24,8 @@ impl Part for Vlans {
             Some(parent) => {
                 row.port = parent.id;
                 row.link = Link::Vlan(vlan(config, parent.id));
+                let customers = Some(&config.customers).filter(|vlans| !vlans.is_empty());
+                row.put(customers.map(|vlans| CustomerVlans::new(vlans.iter().copied())));
                 row.up &= parent.config.up;
             }
             None => row.up = false,

@@ -20,6 +20,7 @@ fn bonds(asked: &Asked<'_>, missing: &str) -> Said<Vec<Bond>> {
 fn mode(bond: &Bond) -> &'static str {
     match &bond.mode[..] {
         "active-backup" => "active-backup",
+        "balance-slb" => "balance-slb",
         _ => "balance-tcp",
     }
 }
@@ -34,7 +35,15 @@ fn lacp_status(bond: &Bond) -> &'static str {
 }
 
 fn carries(member: &BondMember) -> bool {
-    matches!(&member.state[..], "carries" | "distributing")
+    matches!(&member.state[..], "carries" | "active" | "distributing")
+}
+
+/// By which frames for all are taken in.
+fn is_active(bond: &Bond, member: &BondMember) -> bool {
+    match mode(bond) {
+        "active-backup" => carries(member),
+        _ => member.state == "active",
+    }
 }
 
 pub(super) fn list(asked: &Asked<'_>) -> Said {
@@ -60,7 +69,7 @@ fn shown(bond: &Bond) -> String {
     for member in &bond.members {
         let state = if carries(member) { "enabled" } else { "disabled" };
         text.push_str(&format!("\nmember {}: {state}\n", member.port));
-        if carries(member) && mode(bond) == "active-backup" {
+        if is_active(bond, member) {
             text.push_str("  active member\n");
         }
         text.push_str(&format!("  may_enable: {}\n", member.link_up));
@@ -112,6 +121,15 @@ mod tests {
             "partner": null, "partner_key": null, "key": null,
             "members": [member("p1", true, "carries"), member("p2", false, "down")] });
         let bond: Bond = serde_json::from_value(bond).unwrap();
+        let members = vec![member("p1", true, "carries"), member("p2", true, "active")];
+        let slb = json!({ "name": "b1", "mode": "balance-slb", "link_up": true, "carrying": 2, "failovers": 0,
+            "partner": null, "partner_key": null, "key": null, "members": members });
+        let slb: Bond = serde_json::from_value(slb).unwrap();
+        assert_eq!(
+            shown(&slb),
+            "---- b1 ----\nbond_mode: balance-slb\nlacp_status: off\n\nmember p1: enabled\n  may_enable: true\n\n\
+             member p2: enabled\n  active member\n  may_enable: true\n\n"
+        );
         assert_eq!(
             shown(&bond),
             "---- b0 ----\nbond_mode: active-backup\nlacp_status: off\n\nmember p1: enabled\n  active member\n  \

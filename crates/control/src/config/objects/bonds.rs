@@ -143,6 +143,11 @@ b1 = { kind = "bond", members = ["p1"], mode = "active-backup" }
             ("mode = \"active-backup\", min_links = 2", "`min_links` is 2, and one member carries"),
             ("mode = \"active-backup\", primary = \"p1\"", "p1 is none of its members"),
             ("primary = \"p2\"", "`primary` names the one that carries, and in 802.3ad all do"),
+            (
+                "mode = \"balance-slb\", primary = \"p2\"",
+                "`primary` names the one that carries, and in balance-slb all do",
+            ),
+            ("mode = \"balance-slb\", min_links = 3", "`min_links` is 3, and there are 2 members"),
         ] {
             assert_eq!(faults(&format!("members = [\"p2\", \"p5\"], {more}")), [fault]);
         }

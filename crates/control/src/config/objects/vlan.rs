@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use wire::vlan::{MAX_VID, MIN_VID};
+
 use super::port::{Port, Ports, check_exists};
 use super::port_kind::PortKind;
 use super::port_kind::vlan::{Vid, Vlan};
@@ -41,13 +43,25 @@ pub(super) fn check_all(ports: &Ports, report: &mut Report) {
             let expected = "an exact `vlan`, and as `inner` a VLAN or \"any\"";
             report.push(Problem::new(field("inner"), message).expected(expected));
         }
-        if vlan.native && (!matches!(vlan.vlan, Vid::Exact(_)) || vlan.inner.is_some()) {
+        if vlan.native && (vlan.vlan == Vid::Untagged || vlan.inner.is_some()) {
             let message =
                 format!("{} has no one tag that frames without one could get", vlan.text());
             let problem = Problem::new(field("native"), message);
-            report.push(problem.expected("`native` with an exact `vlan` and no `inner`"));
+            report
+                .push(problem.expected("`native` with an exact `vlan` or \"any\", and no `inner`"));
         }
-        let untagged = vlan.native.then_some((&vlan.parent, Vid::Untagged, None));
+        if !vlan.customers.is_empty() && vlan.vlan != Vid::Any {
+            let message = format!("frames of {} do not keep their tags", vlan.text());
+            let problem = Problem::new(field("customers"), message);
+            report.push(problem.expected("`customers` with `vlan = \"any\"`"));
+        }
+        let is_one = |vid: &&u16| (MIN_VID..=MAX_VID).contains(*vid);
+        if let Some(wrong) = vlan.customers.iter().find(|vid| !is_one(vid)) {
+            let problem = Problem::new(field("customers"), format!("{wrong} is no VLAN"));
+            report.push(problem.expected(format!("VLANs from {MIN_VID} to {MAX_VID}")));
+        }
+        let is_both = vlan.native && vlan.vlan != Vid::Untagged;
+        let untagged = is_both.then_some((&vlan.parent, Vid::Untagged, None));
         for key in [Some((&vlan.parent, vlan.vlan, vlan.inner)), untagged].into_iter().flatten() {
             if let Some(other) = used.insert(key, name) {
                 let of = Vlan { vlan: key.1, ..vlan.clone() };
@@ -140,13 +154,33 @@ mod tests {
         ] {
             assert_eq!(told(&format!("{native}{}", of("b", other))), [fault]);
         }
-        for wrong in ["vlan = \"any\", native = true", "vlan = 7, inner = 8, native = true"] {
+        for wrong in ["vlan = \"untagged\", native = true", "vlan = 7, inner = 8, native = true"] {
             let told: Vec<String> = told(&of("a", wrong));
             assert!(
                 told[0].contains("has no one tag that frames without one could get"),
                 "{told:?}"
             );
         }
+    }
+
+    #[test]
+    fn who_keeps_all_tags_may_have_some_of_them_and_what_has_none() {
+        let told = |more: &str| {
+            let file = format!(
+                "[port]\np1 = {{ kind = \"memory\" }}\na = {{ kind = \"vlan\", parent = \"p1\", {more} }}\n"
+            );
+            match parse(&Source::new("test", file), &Host::any()) {
+                Ok(_) => String::new(),
+                Err(report) => report.findings().remove(0).message,
+            }
+        };
+        assert_eq!(told("vlan = \"any\", native = true, customers = [5, 4094]"), "");
+        assert_eq!(told("vlan = \"any\", customers = [0]"), "0 is no VLAN");
+        assert_eq!(told("vlan = \"any\", customers = [5, 4095]"), "4095 is no VLAN");
+        assert_eq!(
+            told("vlan = 9, customers = [5]"),
+            "frames of VLAN 9 of p1 do not keep their tags"
+        );
     }
 
     #[test]

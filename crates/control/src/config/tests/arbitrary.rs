@@ -201,6 +201,7 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 protocol: if index == 0 { Protocol::Service } else { Protocol::Customer },
                 priority: inner.map(|_| 5),
                 native: inner.is_none() && index > 0,
+                customers: Vec::new(),
             }),
             PortKind::Vlan(Vlan {
                 parent,
@@ -209,6 +210,7 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 protocol: Protocol::Customer,
                 priority: None,
                 native: false,
+                customers: if index > 1 { vec![5, 7] } else { Vec::new() },
             }),
             PortKind::Vxlan(Vxlan {
                 checksum: inner.map(|_| index > 1),

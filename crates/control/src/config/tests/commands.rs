@@ -76,6 +76,8 @@ fn maybe<T: Field>(key: &str, value: Option<&T>) -> String {
 fn vlan(name: &PortName, vlan: &Vlan) -> String {
     let (parent, vid, protocol) = (&vlan.parent, word(&vlan.vlan), word(&vlan.protocol));
     let rest = maybe("inner", vlan.inner.as_ref()) + &maybe("priority", vlan.priority.as_ref());
+    let customers = vlan.customers.iter().map(|vid| format!(" customers {vid}"));
+    let rest = rest + &customers.collect::<String>();
     let native = if vlan.native { " native" } else { "" };
     format!("port add {name} vlan parent {parent} vlan {vid} protocol {protocol}{rest}{native}")
 }

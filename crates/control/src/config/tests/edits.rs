@@ -172,7 +172,7 @@ fn usage_lines_are_made_of_the_declared_fields() {
     ] {
         assert_eq!(usage(noun, verb), words);
     }
-    let said = "[mode active-backup|balance-xor|802.3ad] [hash layer2|layer3+4] \
+    let said = "[mode active-backup|balance-xor|balance-slb|802.3ad] [hash layer2|layer3+4] \
         [min_links MIN_LINKS]";
     assert!(usage("bond", "add").contains(said));
 }

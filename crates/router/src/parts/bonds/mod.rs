@@ -3,11 +3,13 @@
 //! ```text
 //!  links of members ─┐
 //!  LACP heard ───────┼─▶ look, 100 times a second ─▶ who carries ─▶ rows, the bond's link
-//!  time ─────────────┘                           └─▶ LACP said; a new member: addresses announced
+//!  time ─────────────┘                           └─▶ LACP said; a new member: addresses announced,
+//!                                                    and stations of the bond's bridges
 //! ```
 //! A bond has the MAC of its first member, or the one that it is given. With another first member
 //! it begins anew; whatever else changes, those that carry go on.
 
+mod learning;
 mod machine;
 
 use crate::core::Core;
@@ -20,9 +22,11 @@ use control::config::objects::port_kind::bond::{
 };
 use control::engine::ApplyError;
 use control::view;
+use learning::Learning;
 use machine::{Machine, Own};
 use nodes::tables::{
-    BondHash as Hash, BondMember, BondWays, Interface, InterfaceId, LacpHeard, Link as Stands, Mode,
+    BondHash as Hash, BondMember, BondWays, Collects, Interface, InterfaceId, LacpHeard,
+    Link as Stands, Mode,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -49,10 +53,20 @@ struct Bond {
     /// Its members that are there, by the numbers of their interfaces, and whether they are up.
     links: BTreeMap<u16, Link>,
     lacp: Option<Machine>,
-    /// The members that carry what it sends, and those that take in what is sent to it.
+    now: Carriers,
+    /// Which stations switches are to be told of still.
+    learning: Learning,
+    failovers: u64,
+}
+
+/// What members do.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Carriers {
+    /// Those that carry what the bond sends, and those that take in what is sent to it.
     carrying: Vec<u16>,
     collecting: BTreeSet<u16>,
-    failovers: u64,
+    /// The one that takes in what is for all, where the other end knows of no bond.
+    active: Option<u16>,
 }
 
 /// LACP numbers ports from 1.
@@ -66,8 +80,8 @@ impl Bond {
             config: config.clone(),
             links: BTreeMap::new(),
             lacp: None,
-            carrying: Vec::new(),
-            collecting: BTreeSet::new(),
+            now: Carriers::default(),
+            learning: Learning::default(),
             failovers: 0,
         }
     }
@@ -79,31 +93,69 @@ impl Bond {
     }
 
     /// Who carries now, and who takes in.
-    fn judge(&self, core: &Core) -> (Vec<u16>, BTreeSet<u16>) {
+    fn judge(&self, core: &Core) -> Carriers {
         let up = self.up(core);
+        // Who was it goes on as long as it is up.
+        let first_of = |preferred: &[Option<u16>]| {
+            let stays = preferred.iter().flatten().find(|id| up.contains(id));
+            stays.or(up.first()).copied()
+        };
         match self.config.mode {
-            BondMode::BalanceXor => (up.clone(), up.into_iter().collect()),
+            BondMode::BalanceXor => {
+                Carriers { collecting: up.iter().copied().collect(), carrying: up, active: None }
+            }
+            BondMode::BalanceSlb => Carriers {
+                active: first_of(&[self.now.active]),
+                collecting: up.iter().copied().collect(),
+                carrying: up,
+            },
             BondMode::ActiveBackup => {
                 let primary = self.config.primary.as_ref().and_then(|name| core.ports.id_of(name));
-                let preferred = primary.into_iter().chain(self.carrying.first().copied());
-                let stays = preferred.into_iter().find(|id| up.contains(id));
-                let one: Vec<u16> = stays.or(up.first().copied()).into_iter().collect();
-                (one.clone(), one.into_iter().collect())
+                let one = first_of(&[primary, self.now.carrying.first().copied()]);
+                Carriers {
+                    carrying: one.into_iter().collect(),
+                    collecting: one.into_iter().collect(),
+                    active: None,
+                }
             }
             BondMode::Lacp => {
                 let known = |id: &u16| self.lacp.as_ref()?.member(number(*id));
                 let carries = |id: &u16| known(id).is_some_and(machine::Member::distributes);
                 let collects = |id: &u16| known(id).is_some_and(machine::Member::collects);
-                let carrying = up.iter().copied().filter(carries).collect();
-                (carrying, up.into_iter().filter(collects).collect())
+                Carriers {
+                    carrying: up.iter().copied().filter(carries).collect(),
+                    collecting: up.into_iter().filter(collects).collect(),
+                    active: None,
+                }
             }
+        }
+    }
+
+    /// Which frames of a member are the bond's.
+    fn collects(&self, member: u16) -> Collects {
+        match self.config.mode {
+            _ if !self.now.collecting.contains(&member) => Collects::Nothing,
+            BondMode::BalanceSlb if self.now.active == Some(member) => Collects::StationsAndGroups,
+            BondMode::BalanceSlb => Collects::Stations,
+            BondMode::BalanceXor | BondMode::ActiveBackup | BondMode::Lacp => Collects::All,
+        }
+    }
+
+    /// By which members frames leave.
+    fn ways(&self) -> BondWays {
+        // Fewer than it is to have carry nothing: whoever stands beside takes over.
+        let members = if self.link().up { self.now.carrying.clone() } else { Vec::new() };
+        match (self.config.mode, self.config.hash) {
+            (BondMode::BalanceSlb, _) => BondWays::by_source(&members),
+            (_, BondHash::Layer2) => BondWays { members, hash: Hash::Stations },
+            (_, BondHash::Layer34) => BondWays { members, hash: Hash::Flow },
         }
     }
 
     /// What its members make of its link.
     fn link(&self) -> Link {
-        let up = self.carrying.len() >= usize::from(self.config.min_links);
-        let speeds = self.carrying.iter().filter_map(|id| self.links.get(id));
+        let up = self.now.carrying.len() >= usize::from(self.config.min_links);
+        let speeds = self.now.carrying.iter().filter_map(|id| self.links.get(id));
         let mbps = speeds.map(|link| link.mbps).fold(0, u32::saturating_add);
         Link { up, mbps: if up { mbps } else { 0 } }
     }
@@ -142,13 +194,7 @@ impl Part for Bonds {
     fn row(&self, core: &Core, name: &PortName, port: &OpenPort, row: &mut Interface) {
         if let Some(bond) = self.bonds.get(name) {
             row.link = Stands::Bond;
-            // Fewer than it is to have carry nothing: whoever stands beside takes over.
-            let members = if bond.link().up { bond.carrying.clone() } else { Vec::new() };
-            let hash = match bond.config.hash {
-                BondHash::Layer2 => Hash::Stations,
-                BondHash::Layer34 => Hash::Flow,
-            };
-            row.put(Some(BondWays { members, hash }));
+            row.put(Some(bond.ways()));
             return;
         }
         let owner = self.bonds.iter().find(|(_, bond)| bond.config.members.contains(name));
@@ -157,7 +203,7 @@ impl Part for Bonds {
         {
             row.mode = Mode::Member(BondMember {
                 bond: InterfaceId(id),
-                collects: bond.collecting.contains(&port.id),
+                collects: bond.collects(port.id),
                 speaks: bond.config.mode == BondMode::Lacp,
             });
         }
@@ -238,16 +284,20 @@ impl Bonds {
                 bond.lacp = None;
             }
             speak(bond, core, now_ns);
-            let (carrying, collecting) = bond.judge(core);
-            if (&carrying, &collecting) != (&bond.carrying, &bond.collecting) {
-                let lost = bond.carrying.iter().any(|id| !carrying.contains(id));
-                let moved = bond.config.mode == BondMode::ActiveBackup && !carrying.is_empty();
+            // Workers know by now who carries.
+            bond.learning.go_on(core, name);
+            let now = bond.judge(core);
+            if now != bond.now {
+                let lost = bond.now.carrying.iter().any(|id| !now.carrying.contains(id));
+                let mode = bond.config.mode;
+                let is_told = matches!(mode, BondMode::ActiveBackup | BondMode::BalanceSlb);
                 bond.failovers += u64::from(lost);
-                tell(core, name, &bond.carrying, &carrying);
-                (bond.carrying, bond.collecting) = (carrying, collecting);
+                tell(core, name, &bond.now.carrying, &now.carrying);
+                bond.now = now;
                 core.touch_rows();
-                if moved {
+                if is_told && !bond.now.carrying.is_empty() {
                     announce(core, name);
+                    bond.learning.begin(now_ns);
                 }
             }
             let link = bond.link();
@@ -297,7 +347,7 @@ impl Bonds {
                 name: name.to_string(),
                 mode: bond.config.mode.word().to_owned(),
                 link_up: bond.link().up,
-                carrying: bond.carrying.len() as u64,
+                carrying: bond.now.carrying.len() as u64,
                 failovers: bond.failovers,
                 partner: group.map(system),
                 partner_key: group.map(|(.., key)| key),
@@ -314,10 +364,12 @@ impl Bond {
         let id = core.ports.id_of(name);
         let link_up = id.and_then(|id| self.links.get(&id)).is_some_and(|link| link.up);
         let member = id.and_then(|id| self.lacp.as_ref()?.member(number(id)));
-        let carries = id.is_some_and(|id| self.carrying.contains(&id));
+        let carries = id.is_some_and(|id| self.now.carrying.contains(&id));
+        let is_active = id.is_some() && id == self.now.active;
         let state = match (member, link_up) {
             (Some(member), true) => member.mux.word(),
             (_, false) => "down",
+            (None, true) if is_active => "active",
             (None, true) if carries => "carries",
             (None, true) => "stands by",
         };
@@ -340,140 +392,4 @@ impl Bond {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::router::Router;
-    use control::config::field::Field;
-    use control::config::objects::port::PortName;
-    use control::config::{Config, Host, Source, parse};
-    use control::view;
-    use nodes::tables::{BondMember, BondWays, Interface, LacpHeard, Mode};
-    use std::sync::Arc;
-    use wire::lacp::{End, Pdu};
-
-    const PORTS: &str = "workers = { mode = \"single-thread\" }\n\
-         memory = { buffers = 4096, hugepages = \"never\" }\n\
-         port.p1 = { kind = \"memory\", mac = \"02:00:00:00:00:11\" }\n\
-         port.v7 = { kind = \"vlan\", parent = \"b0\", vlan = 7, addresses = [\"10.7.0.1/24\"] }\n";
-
-    fn text(second: &str, bond: &str) -> String {
-        format!(
-            "{PORTS}port.p2 = {{ kind = \"memory\", {second} }}\n\
-             port.b0 = {{ kind = \"bond\", members = [\"p1\", \"p2\"], {bond} }}\n"
-        )
-    }
-
-    fn config(second: &str, bond: &str) -> Config {
-        parse(&Source::new("router.toml", text(second, bond)), &Host::any()).unwrap()
-    }
-
-    fn started(config: &Config) -> Router {
-        let empty = Config::default();
-        let mut router = Router::start(config, Arc::new(|| ())).unwrap();
-        router.apply_all(&Config::diff(&empty, config)).unwrap();
-        router
-    }
-
-    fn row<'a>(router: &'a Router, name: &str) -> &'a Interface {
-        router.core.dataplane.interfaces().all().find(|row| row.name == name).unwrap()
-    }
-
-    /// The members that frames leave by, and those whose frames are taken in.
-    fn carrying(router: &Router) -> (Vec<String>, Vec<&'static str>) {
-        let ways = row(router, "b0").get::<BondWays>().unwrap();
-        let name = |id: &u16| router.core.port_of(*id).unwrap().0.to_string();
-        let collects = |name: &&str| {
-            let mode = row(router, name).mode;
-            matches!(mode, Mode::Member(BondMember { collects: true, .. }))
-        };
-        (
-            ways.members.iter().map(name).collect(),
-            ["p1", "p2"].into_iter().filter(collects).collect(),
-        )
-    }
-
-    fn shown(router: &Router) -> view::Bond {
-        router.parts.bonds.show(&router.core).remove(0)
-    }
-
-    fn link_is_up(router: &mut Router, name: &str) -> bool {
-        let name = PortName::from_text(name).unwrap();
-        // Links are looked at now and then.
-        let period = std::time::Duration::from_millis(250);
-        let end = std::time::Instant::now() + period;
-        while std::time::Instant::now() < end {
-            router.turn();
-        }
-        router.core.ports.get(&name).unwrap().link.up
-    }
-
-    #[test]
-    fn members_carry_as_the_mode_says_and_the_bond_has_their_link_and_mac() {
-        let both = config("", "mode = \"balance-xor\"");
-        let mut router = started(&both);
-        let members = || vec!["p1".to_owned(), "p2".to_owned()];
-        assert_eq!(carrying(&router), (members(), vec!["p1", "p2"]));
-        assert!(link_is_up(&mut router, "b0") && link_is_up(&mut router, "v7"));
-        for name in ["b0", "v7"] {
-            assert_eq!(row(&router, name).mac, [2, 0, 0, 0, 0, 0x11]);
-        }
-        // Of two that must carry, one is down: nothing leaves.
-        let one = config("up = false", "mode = \"balance-xor\", min_links = 2");
-        router.apply_all(&Config::diff(&both, &one)).unwrap();
-        assert_eq!(carrying(&router), (Vec::new(), vec!["p1"]));
-        assert!(!link_is_up(&mut router, "b0") && !link_is_up(&mut router, "v7"));
-        assert_eq!((shown(&router).carrying, shown(&router).link_up), (1, false));
-    }
-
-    #[test]
-    fn the_primary_carries_while_it_is_up_and_another_takes_over() {
-        let backup = "mode = \"active-backup\", primary = \"p2\"";
-        let (up, down) = (config("", backup), config("up = false", backup));
-        let mut router = started(&up);
-        assert_eq!(carrying(&router), (vec!["p2".to_owned()], vec!["p2"]));
-        router.apply_all(&Config::diff(&up, &down)).unwrap();
-        assert_eq!(carrying(&router), (vec!["p1".to_owned()], vec!["p1"]));
-        assert_eq!(shown(&router).failovers, 1);
-        router.apply_all(&Config::diff(&down, &up)).unwrap();
-        assert_eq!(carrying(&router), (vec!["p2".to_owned()], vec!["p2"]));
-        let states: Vec<_> = shown(&router).members.into_iter().map(|it| it.state).collect();
-        assert_eq!(states, ["stands by", "carries"]);
-        // Without a primary, who carries goes on.
-        let free = "mode = \"active-backup\"";
-        let (up, down) = (config("", free), config("up = false", free));
-        let mut router = started(&down);
-        router.apply_all(&Config::diff(&down, &up)).unwrap();
-        assert_eq!(carrying(&router).0, ["p1"]);
-    }
-
-    #[test]
-    fn with_lacp_nothing_is_carried_before_the_other_end_speaks_and_what_it_says_is_shown() {
-        use crate::part::Hears;
-        let mut router = started(&config("", "key = 9"));
-        assert_eq!(carrying(&router), (Vec::new(), Vec::new()));
-        assert!(!link_is_up(&mut router, "b0"));
-        let name = PortName::from_text("p1").unwrap();
-        let interface = router.core.ports.id_of(&name).unwrap();
-        let actor = End { system: [6; 6], key: 3, port: 4, state: 0x05, ..End::default() };
-        let pdu = Pdu { actor, partner: End::default() };
-        router.parts.bonds.hear(&mut router.core, LacpHeard { interface, pdu });
-        router.turn();
-        let bond = shown(&router);
-        assert_eq!(
-            (bond.partner.as_deref(), bond.partner_key),
-            (Some("0,06:06:06:06:06:06"), Some(3))
-        );
-        assert_eq!((bond.key, bond.members[0].state.as_str()), (Some(9), "waiting"));
-        assert_eq!(bond.members[0].partner_state.as_deref(), Some("active aggregatable"));
-        assert_eq!((bond.members[0].lacp_received, bond.members[1].lacp_received), (1, 0));
-        assert!(bond.members.iter().all(|member| member.lacp_sent > 0));
-        assert_eq!(bond.members[1].heard.as_deref(), Some("expired"));
-        // Another setting leaves what is known of the other end; another first member does not.
-        let (slow, fast) = (config("", "key = 9"), config("", "key = 9, lacp_rate = \"fast\""));
-        router.apply_all(&Config::diff(&slow, &fast)).unwrap();
-        assert_eq!(shown(&router).members[0].lacp_received, 1);
-        let swapped = text("", "key = 9").replace("[\"p1\", \"p2\"]", "[\"p2\", \"p1\"]");
-        let other = parse(&Source::new("router.toml", swapped), &Host::any()).unwrap();
-        router.apply_all(&Config::diff(&fast, &other)).unwrap();
-        assert_eq!(shown(&router).members[1].lacp_received, 0);
-    }
-}
+mod tests;

@@ -31,8 +31,8 @@ use fib::mac::{MacFlush, MacKey, MacSweep, MacTable};
 use flapping::Flapping;
 use flows::Flows;
 use nodes::tables::{
-    BindingHeard, BpduHeard, BridgeId, BridgePort, FlowTold, GroupsSaid, Heeds, Interface, Link,
-    Mode, Spanning, StationMoved,
+    BindingHeard, BpduHeard, BridgeId, BridgePort, ComesBack, FlowTold, GroupsSaid, Heeds,
+    Interface, Link, Mode, Spanning, StationMoved,
 };
 use places::Places;
 use snooping::Snoopings;
@@ -66,6 +66,8 @@ pub(crate) struct Bridges {
     flows: Flows,
     snooping: Snoopings,
     spanning: Spannings,
+    /// Those that get back what they send, by a port.
+    comes_back: BTreeSet<BridgeId>,
 }
 
 /// A configured bridge.
@@ -99,6 +101,7 @@ impl OpenBridge {
             storm_pps: member.storm_pps,
             flow: None,
             is_behind: self.config.behind.is_some(),
+            comes_back: ComesBack::Nowhere,
         }
     }
 }
@@ -123,6 +126,17 @@ impl Bridges {
     fn is_told(&self, bridge: BridgeId) -> bool {
         let bridge = self.name_of(bridge.0).and_then(|name| self.bridges.get(name));
         bridge.is_some_and(|bridge| bridge.config.evpn.is_some())
+    }
+
+    /// Where what a bridge sends may come back, to one of its ports.
+    fn comes_back(&self, core: &Core, port: &OpenPort, bridge: BridgeId) -> ComesBack {
+        if core.ports.is_sent_back(port) {
+            ComesBack::Here
+        } else if self.comes_back.contains(&bridge) {
+            ComesBack::Elsewhere
+        } else {
+            ComesBack::Nowhere
+        }
     }
 
     /// How many bindings of a family a bridge has.
@@ -210,6 +224,9 @@ impl Part for Bridges {
     /// Tunnels have an interface for each remote that a fixed station is behind; ports know whom
     /// their bridge tells of packets.
     fn settle(&mut self, core: &mut Core) {
+        let sent_back = core.ports.iter().filter(|(_, port)| core.ports.is_sent_back(port));
+        let of = |(name, _): (&PortName, &OpenPort)| Some(self.port(name)?.bridge);
+        self.comes_back = sent_back.filter_map(of).collect();
         for port in core.ports.values_mut() {
             port.fixed_remotes.clear();
             port.bridge_exports.clear();
@@ -232,13 +249,14 @@ impl Part for Bridges {
         }
     }
 
-    fn row(&self, _: &Core, name: &PortName, port: &OpenPort, row: &mut Interface) {
+    fn row(&self, core: &Core, name: &PortName, port: &OpenPort, row: &mut Interface) {
         if port.config.kind == PortKind::Bvi {
             row.link = Link::Bridge;
         }
         if let Some(mut bridged) = self.port(name) {
             bridged.learn &= !(port.config.kind.has_remotes() && self.is_told(bridged.bridge));
             bridged.flow = self.places.flows(name).and_then(|id| self.flows.port(id, name));
+            bridged.comes_back = self.comes_back(core, port, bridged.bridge);
             self.spanning.hold(name, port, &mut bridged);
             row.mode = Mode::Bridged(bridged);
             row.bridge_name = self.word_of(bridged.bridge);

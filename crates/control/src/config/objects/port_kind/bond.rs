@@ -3,6 +3,7 @@
 //! ```text
 //!  b0 ─┬─ p1    active-backup   one carries, the others stand by
 //!      └─ p2    balance-xor     all that are up carry, each flow by one; the other end is told by hand
+//!               balance-slb     all that are up carry, each station by one; the other end need not know
 //!               802.3ad         as balance-xor, and both ends agree by LACP which do
 //! ```
 
@@ -19,6 +20,8 @@ word_field! {
         ActiveBackup = "active-backup",
         /// All that are up.
         BalanceXor = "balance-xor",
+        /// All that are up, each station by one of them: the other end need not know of the bond.
+        BalanceSlb = "balance-slb",
         /// Those of which both ends agree.
         Lacp = "802.3ad",
     }
@@ -64,7 +67,7 @@ object! {
         pub members: Vec<PortName> as "eth0,eth1" = Vec::new(),
         /// Which of them carry
         pub mode: BondMode as "802.3ad" = BondMode::Lacp,
-        /// What frames have in common that leave by one member
+        /// What frames have in common that leave by one member; in balance-slb always their station
         pub hash: BondHash as "layer3+4" = BondHash::Layer34,
         /// Members that must carry, or its link is down
         pub min_links: u16 [1..=MOST_MEMBERS as u16] = 1,

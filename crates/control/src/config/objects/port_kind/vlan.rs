@@ -44,6 +44,8 @@ object! {
         pub priority: Option<u16> as "5" [0..=7] = None,
         /// Whether frames of its parent without a tag are its, too; what leaves has its tag
         pub native: bool = false,
+        /// Where its VLAN is `any`: which tags its frames have, and keep; all when left out
+        pub customers: Vec<u16> as "5,7" = Vec::new(),
     }
 }
 

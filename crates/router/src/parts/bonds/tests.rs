@@ -1,0 +1,210 @@
+//! Bonds of a running router.
+
+use crate::router::Router;
+use control::config::field::Field;
+use control::config::objects::port::PortName;
+use control::config::{Config, Host, Source, parse};
+use control::view;
+use fib::mac::MacKey;
+use nodes::tables::{BondHash, BondWays, Collects, ComesBack, Interface, LacpHeard, Mode};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use wire::lacp::{End, Pdu};
+
+const PORTS: &str = "workers = { mode = \"single-thread\" }\n\
+     memory = { buffers = 4096, hugepages = \"never\" }\n\
+     port.p1 = { kind = \"memory\", mac = \"02:00:00:00:00:11\" }\n\
+     port.v7 = { kind = \"vlan\", parent = \"b0\", vlan = 7, addresses = [\"10.7.0.1/24\"] }\n";
+
+fn text(second: &str, bond: &str) -> String {
+    format!(
+        "{PORTS}port.p2 = {{ kind = \"memory\", {second} }}\n\
+         port.b0 = {{ kind = \"bond\", members = [\"p1\", \"p2\"], {bond} }}\n"
+    )
+}
+
+fn config(second: &str, bond: &str) -> Config {
+    parse(&Source::new("router.toml", text(second, bond)), &Host::any()).unwrap()
+}
+
+fn started(config: &Config) -> Router {
+    let empty = Config::default();
+    let mut router = Router::start(config, Arc::new(|| ())).unwrap();
+    router.apply_all(&Config::diff(&empty, config)).unwrap();
+    router
+}
+
+fn row<'a>(router: &'a Router, name: &str) -> &'a Interface {
+    router.core.dataplane.interfaces().all().find(|row| row.name == name).unwrap()
+}
+
+/// The members that frames leave by, and those whose frames are taken in.
+fn carrying(router: &Router) -> (Vec<String>, Vec<&'static str>) {
+    let ways = row(router, "b0").get::<BondWays>().unwrap();
+    let name = |id: &u16| router.core.port_of(*id).unwrap().0.to_string();
+    let collects = |name: &&str| {
+        let mode = row(router, name).mode;
+        matches!(mode, Mode::Member(member) if member.collects != Collects::Nothing)
+    };
+    (ways.members.iter().map(name).collect(), ["p1", "p2"].into_iter().filter(collects).collect())
+}
+
+fn shown(router: &Router) -> view::Bond {
+    router.parts.bonds.show(&router.core).remove(0)
+}
+
+fn link_is_up(router: &mut Router, name: &str) -> bool {
+    let name = PortName::from_text(name).unwrap();
+    // Links are looked at now and then.
+    let period = std::time::Duration::from_millis(250);
+    let end = std::time::Instant::now() + period;
+    while std::time::Instant::now() < end {
+        router.turn();
+    }
+    router.core.ports.get(&name).unwrap().link.up
+}
+
+#[test]
+fn members_carry_as_the_mode_says_and_the_bond_has_their_link_and_mac() {
+    let both = config("", "mode = \"balance-xor\"");
+    let mut router = started(&both);
+    let members = || vec!["p1".to_owned(), "p2".to_owned()];
+    assert_eq!(carrying(&router), (members(), vec!["p1", "p2"]));
+    assert!(link_is_up(&mut router, "b0") && link_is_up(&mut router, "v7"));
+    for name in ["b0", "v7"] {
+        assert_eq!(row(&router, name).mac, [2, 0, 0, 0, 0, 0x11]);
+    }
+    // Of two that must carry, one is down: nothing leaves.
+    let one = config("up = false", "mode = \"balance-xor\", min_links = 2");
+    router.apply_all(&Config::diff(&both, &one)).unwrap();
+    assert_eq!(carrying(&router), (Vec::new(), vec!["p1"]));
+    assert!(!link_is_up(&mut router, "b0") && !link_is_up(&mut router, "v7"));
+    assert_eq!((shown(&router).carrying, shown(&router).link_up), (1, false));
+}
+
+#[test]
+fn the_primary_carries_while_it_is_up_and_another_takes_over() {
+    let backup = "mode = \"active-backup\", primary = \"p2\"";
+    let (up, down) = (config("", backup), config("up = false", backup));
+    let mut router = started(&up);
+    assert_eq!(carrying(&router), (vec!["p2".to_owned()], vec!["p2"]));
+    router.apply_all(&Config::diff(&up, &down)).unwrap();
+    assert_eq!(carrying(&router), (vec!["p1".to_owned()], vec!["p1"]));
+    assert_eq!(shown(&router).failovers, 1);
+    router.apply_all(&Config::diff(&down, &up)).unwrap();
+    assert_eq!(carrying(&router), (vec!["p2".to_owned()], vec!["p2"]));
+    let states: Vec<_> = shown(&router).members.into_iter().map(|it| it.state).collect();
+    assert_eq!(states, ["stands by", "carries"]);
+    // Without a primary, who carries goes on.
+    let free = "mode = \"active-backup\"";
+    let (up, down) = (config("", free), config("up = false", free));
+    let mut router = started(&down);
+    router.apply_all(&Config::diff(&down, &up)).unwrap();
+    assert_eq!(carrying(&router).0, ["p1"]);
+}
+
+#[test]
+fn with_lacp_nothing_is_carried_before_the_other_end_speaks_and_what_it_says_is_shown() {
+    use crate::part::Hears;
+    let mut router = started(&config("", "key = 9"));
+    assert_eq!(carrying(&router), (Vec::new(), Vec::new()));
+    assert!(!link_is_up(&mut router, "b0"));
+    let name = PortName::from_text("p1").unwrap();
+    let interface = router.core.ports.id_of(&name).unwrap();
+    let actor = End { system: [6; 6], key: 3, port: 4, state: 0x05, ..End::default() };
+    let pdu = Pdu { actor, partner: End::default() };
+    router.parts.bonds.hear(&mut router.core, LacpHeard { interface, pdu });
+    router.turn();
+    let bond = shown(&router);
+    assert_eq!((bond.partner.as_deref(), bond.partner_key), (Some("0,06:06:06:06:06:06"), Some(3)));
+    assert_eq!((bond.key, bond.members[0].state.as_str()), (Some(9), "waiting"));
+    assert_eq!(bond.members[0].partner_state.as_deref(), Some("active aggregatable"));
+    assert_eq!((bond.members[0].lacp_received, bond.members[1].lacp_received), (1, 0));
+    assert!(bond.members.iter().all(|member| member.lacp_sent > 0));
+    assert_eq!(bond.members[1].heard.as_deref(), Some("expired"));
+    // Another setting leaves what is known of the other end; another first member does not.
+    let (slow, fast) = (config("", "key = 9"), config("", "key = 9, lacp_rate = \"fast\""));
+    router.apply_all(&Config::diff(&slow, &fast)).unwrap();
+    assert_eq!(shown(&router).members[0].lacp_received, 1);
+    let swapped = text("", "key = 9").replace("[\"p1\", \"p2\"]", "[\"p2\", \"p1\"]");
+    let other = parse(&Source::new("router.toml", swapped), &Host::any()).unwrap();
+    router.apply_all(&Config::diff(&fast, &other)).unwrap();
+    assert_eq!(shown(&router).members[1].lacp_received, 0);
+}
+
+#[test]
+fn of_stations_each_has_a_member_one_takes_in_what_is_for_all_and_switches_are_told_who_moved() {
+    let slb = text("", "mode = \"balance-slb\"");
+    let slb =
+        format!("{slb}port.p3 = {{ kind = \"memory\" }}\nbridge.lan.ports = [\"b0\", \"p3\"]\n");
+    let first_down = slb.replace("00:11\" }", "00:11\", up = false }");
+    let read =
+        |text: &str| parse(&Source::new("router.toml", text.to_owned()), &Host::any()).unwrap();
+    let (slb, first_down) = (read(&slb), read(&first_down));
+    let mut router = started(&slb);
+    // What time it is, stations are told in a turn.
+    assert!(link_is_up(&mut router, "b0"));
+    let collects = |router: &Router| {
+        ["p1", "p2"].map(|name| match row(router, name).mode {
+            Mode::Member(member) => member.collects,
+            _ => Collects::Nothing,
+        })
+    };
+    let carriers = |router: &Router| {
+        let ways = row(router, "b0").get::<BondWays>().unwrap();
+        assert_eq!(ways.hash, BondHash::Source);
+        let name = |id: &u16| router.core.port_of(*id).unwrap().0.to_string();
+        ways.members.iter().map(name).collect::<BTreeSet<_>>()
+    };
+    let states =
+        |router: &Router| shown(router).members.into_iter().map(|it| it.state).collect::<Vec<_>>();
+    let both = BTreeSet::from(["p1".to_owned(), "p2".to_owned()]);
+    assert_eq!(collects(&router), [Collects::StationsAndGroups, Collects::Stations]);
+    assert_eq!((carriers(&router), states(&router)), (both.clone(), words(&["active", "carries"])));
+    // The bridge knows where its own frames may come back.
+    let bridged = |name: &str| match row(&router, name).mode {
+        Mode::Bridged(port) => port,
+        mode => panic!("{mode:?}"),
+    };
+    let domain = bridged("b0").bridge.0;
+    assert_eq!(
+        ["b0", "p3"].map(|name| bridged(name).comes_back),
+        [ComesBack::Here, ComesBack::Elsewhere]
+    );
+    let stations = router.core.dataplane.stations.clone();
+    let id = |name: &str| router.core.ports.id_of(&PortName::from_text(name).unwrap()).unwrap();
+    let [behind, bond, vlan] = ["p3", "b0", "v7"].map(id);
+    for last in 1..=3 {
+        stations.table.learn(
+            MacKey::new(domain, [2, 7, 0, 0, 0, last]),
+            behind.into(),
+            stations.now(),
+        );
+    }
+    stations.table.learn(MacKey::new(domain, [2, 7, 0, 0, 0, 9]), bond.into(), stations.now());
+    // What the bond sent of its own, beside its VLAN's.
+    let sent = |router: &Router| {
+        let [bond, vlan] =
+            [bond, vlan].map(|id| router.core.dataplane.interface_totals(id).tx_packets);
+        bond - vlan
+    };
+    let before = sent(&router);
+    // The active member goes: the other takes in what is for all, and stations are told of, those
+    // behind the bond not among them.
+    router.apply_all(&Config::diff(&slb, &first_down)).unwrap();
+    assert_eq!(collects(&router), [Collects::Nothing, Collects::StationsAndGroups]);
+    assert_eq!(carriers(&router), BTreeSet::from(["p2".to_owned()]));
+    assert_eq!((states(&router), shown(&router).failovers), (words(&["down", "active"]), 1));
+    let told = (0..40).any(|_| link_is_up(&mut router, "b0") && sent(&router) - before >= 6);
+    assert!(told, "twice");
+    link_is_up(&mut router, "b0");
+    assert_eq!(sent(&router) - before, 6);
+    // It comes back, and the other one stays the active one.
+    router.apply_all(&Config::diff(&first_down, &slb)).unwrap();
+    assert_eq!(collects(&router), [Collects::Stations, Collects::StationsAndGroups]);
+    assert_eq!((carriers(&router), states(&router)), (both, words(&["carries", "active"])));
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
