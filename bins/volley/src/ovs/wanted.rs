@@ -385,9 +385,7 @@ fn kind_words(name: &str, interface: &Row, machine: &Machine<'_>) -> Result<Stri
         Some("patch") => patch_words(name, &options, machine),
         Some("dpdk") => dpdk::device(name, &options),
         Some("dpdkvhostuser") => dpdk::socket(name, machine.folder),
-        Some("dpdkvhostuserclient") => Err(format!(
-            "{name}: type dpdkvhostuserclient is not done here, the router makes the socket: dpdkvhostuser"
-        )),
+        Some("dpdkvhostuserclient") => dpdk::machines_socket(name, &options),
         Some(kind) => tunnels::words(kind, &options).unwrap_or_else(|| {
             Err(format!("could not open network device {name} (type {kind} is not done here)"))
         }),
