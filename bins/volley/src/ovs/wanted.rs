@@ -312,11 +312,8 @@ impl Wanted {
             add.push_str(&format!(" mtu {mtu}"));
         }
         let vlans = Vlans::read(port)?;
-        let mut made = WantedPort { of: uuid.to_owned(), add, ..WantedPort::default() };
-        match qos::police_in(interface) {
-            Ok(words) => made.police_in = words,
-            Err(why) => self.fault(uuid, why),
-        }
+        let police_in = qos::police_in(interface);
+        let mut made = WantedPort { of: uuid.to_owned(), add, police_in, ..WantedPort::default() };
         for (_, qos) in rows.named(port, "qos", "QoS") {
             match qos::treatment(name, qos, rows) {
                 Ok(treatment) => made.treatment = treatment,

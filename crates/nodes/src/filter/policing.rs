@@ -1,14 +1,14 @@
 //! What an interface has done to its frames by a policer and by marks.
 //!
 //! ```text
-//!  frame ─▶ its colour by DSCP ─▶ Policer, shared by all workers ─▶ colour ─▶ drop │ mark, pass
+//!  frame ─▶ its colour by DSCP ─▶ Limits, shared by all workers ─▶ colour ─▶ drop │ mark, pass
 //! ```
 
 use crate::filter::marking::{Mark, Place, colour_of};
 use crate::tables::{Run, Setup, Work};
 use graph::{Context, Exits};
 use packet::{Frame, PacketView};
-use police::{Colour, ColourCounters, Moment, Policer};
+use police::{Colour, ColourCounters, Limits, Moments};
 use std::sync::Arc;
 
 /// What becomes of packets of a colour.
@@ -24,7 +24,7 @@ pub enum Treatment {
 #[derive(Debug)]
 pub struct NamedPolicer {
     /// Colours packets.
-    pub policer: Policer,
+    pub policer: Limits,
     /// What becomes of them, in the order of [`Colour::ALL`].
     pub treatments: [Treatment; 3],
     /// One set a worker.
@@ -122,7 +122,7 @@ fn only_ask(
     run: Run<'_, Policed>,
     policed: &Policed,
     named: &NamedPolicer,
-    moment: Moment,
+    moment: Moments,
     frame: &mut Frame,
     exits: &mut Exits<'_, Exceeds>,
 ) {
@@ -143,7 +143,7 @@ pub(crate) mod testing {
     use super::*;
     use crate::testing::{FAR, HOST};
     use graph::tsc_hz;
-    use police::{Agreement, Rate};
+    use police::{Agreement, PacketAgreement, Policer, Rate};
     use wire::craft;
 
     /// The mark of voice.
@@ -162,11 +162,24 @@ pub(crate) mod testing {
         let agreement = Agreement::SingleRate { rate, burst_bytes: 120, excess_bytes: Some(60) };
         let yellow = Treatment::Pass(Mark { dscp: Some(12), pcp: None });
         let named = NamedPolicer {
-            policer: Policer::new(agreement, colour_aware).unwrap(),
+            policer: Policer::new(agreement, colour_aware).unwrap().into(),
             treatments: [Treatment::Pass(Mark::default()), yellow, Treatment::Drop],
             counters: [ColourCounters::default()].into(),
         };
         Policed { policer: Some(Arc::new(named)), mark }
+    }
+
+    /// A packet a second, and three at once, whatever their length; the others go.
+    pub(crate) fn few_packets() -> Policed {
+        let rate = Rate::of_packets(1, tsc_hz()).unwrap();
+        let packets = Some(PacketAgreement { rate, burst: 3 });
+        let pass = Treatment::Pass(Mark::default());
+        let named = NamedPolicer {
+            policer: Limits::new(None, packets, false).unwrap(),
+            treatments: [pass, pass, Treatment::Drop],
+            counters: [ColourCounters::default()].into(),
+        };
+        Policed { policer: Some(Arc::new(named)), mark: Mark::default() }
     }
 
     /// Packets of each colour, and bytes.
