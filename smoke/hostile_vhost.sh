@@ -35,9 +35,9 @@ timeout 300 python3 "$root/smoke/hostile_vhost.py" "$work/vhost" "${ROUNDS:-60}"
 # One that makes the socket; then what is none, at which the router goes on knocking.
 timeout 120 python3 "$root/smoke/hostile_vhost.py" "$work/machine" 1 listen || fail "the hostile front end that listens did not do its part"
 rm "$work/machine"
-for other in mkdir touch mkfifo; do
+for other in mkdir touch mkfifo "ln -s $work/router.sock"; do
     $other "$work/machine"
-    says() { json '.[] | select(.name == "v1").problem' router show ports | has "$work/machine cannot be connected to"; }
+    says() { json '.[] | select(.name == "v1").problem' router show ports | has "$work/machine cannot be connected to, and is tried again: it is no socket"; }
     until_true says || fail "what is no socket is not told of"
     rm -rf "$work/machine"
 done

@@ -7,9 +7,11 @@
 //! ```
 //! Neither waits for anybody: who is not there yet, or has no room for us, is called later.
 
+use crate::inside::{held, path_of};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -100,17 +102,19 @@ impl Door {
     }
 }
 
-/// Connects without waiting: a listener that has no room for us is an error as others are.
+/// Connects without waiting: a listener that has no room for us is an error as others are. A link
+/// is not followed: whoever may write the folder would have us connect to what it may not.
 fn connect(path: &Path) -> io::Result<UnixStream> {
+    let held = held(path)?;
+    if !held.metadata()?.file_type().is_socket() {
+        return Err(io::Error::other("it is no socket"));
+    }
     // SAFETY: zeroes are a valid address.
     let mut address: libc::sockaddr_un = unsafe { core::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-    let bytes = path.as_os_str().as_bytes();
-    // A zero is behind it; in front of it, it would be no path.
-    if bytes.len() >= address.sun_path.len() || bytes.contains(&0) {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    for (to, from) in address.sun_path.iter_mut().zip(bytes) {
+    let by = path_of(&held);
+    // Far shorter than the room, so that a zero is behind it.
+    for (to, from) in address.sun_path.iter_mut().zip(by.as_os_str().as_bytes()) {
         *to = *from as libc::c_char;
     }
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
@@ -168,7 +172,18 @@ mod tests {
         let _first = connect(&path).unwrap();
         assert_eq!(connect(&path).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         std::fs::remove_file(&path).unwrap();
-        let long = Path::new("/").join("x".repeat(200));
-        assert_eq!(connect(&long).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_link_to_a_socket_is_none() {
+        let path = std::env::temp_dir().join(format!("vhost-link-{}", std::process::id()));
+        let there = path.with_extension("there");
+        let listener = UnixListener::bind(&there).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        std::os::unix::fs::symlink(&there, &path).unwrap();
+        assert!(connect(&path).unwrap_err().to_string().contains("it is no socket"));
+        assert!(listener.accept().is_err());
+        assert!(connect(&there).is_ok() && listener.accept().is_ok());
+        [path, there].iter().for_each(|it| std::fs::remove_file(it).unwrap());
     }
 }

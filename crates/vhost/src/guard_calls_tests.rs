@@ -70,10 +70,11 @@ fn it_comes_when_somebody_listens_and_again_when_that_was_gone() {
 fn what_is_no_socket_is_told_and_stays() {
     let called = Called::new();
     std::fs::write(&called.path, "a file").unwrap();
-    called.tells("Connection refused");
+    called.tells("it is no socket");
     std::fs::remove_file(&called.path).unwrap();
+    called.tells("No such file");
     std::fs::create_dir(&called.path).unwrap();
-    called.tells("Connection refused");
+    called.tells("it is no socket");
     std::fs::remove_dir(&called.path).unwrap();
     let _other = std::os::unix::net::UnixDatagram::bind(&called.path).unwrap();
     called.tells("wrong type");

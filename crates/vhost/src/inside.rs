@@ -23,16 +23,25 @@ impl Inside {
 
     /// At a path that is taken away: whoever listens there goes on, and nobody else comes to it.
     pub fn hidden(path: &Path) -> io::Result<Self> {
-        let flags = libc::O_PATH | libc::O_NOFOLLOW;
-        let held = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let held = held(path)?;
         std::fs::remove_file(path)?;
-        let path = format!("/proc/self/fd/{}", held.as_raw_fd()).into();
-        Ok(Self { path, _held: Some(held) })
+        Ok(Self { path: path_of(&held), _held: Some(held) })
     }
 
     pub(crate) fn connect(&self) -> io::Result<UnixStream> {
         UnixStream::connect(&self.path)
     }
+}
+
+/// What is at a path, a link itself, to be asked what it is and to be connected to.
+pub(crate) fn held(path: &Path) -> io::Result<File> {
+    let flags = libc::O_PATH | libc::O_NOFOLLOW;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+/// A path to it while it is held, whatever becomes of its name.
+pub(crate) fn path_of(held: &File) -> PathBuf {
+    format!("/proc/self/fd/{}", held.as_raw_fd()).into()
 }
 
 #[cfg(test)]
