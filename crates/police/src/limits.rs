@@ -56,6 +56,12 @@ impl Limits {
         Ok(Self { octets, packets: packets.map(of_packets).transpose()? })
     }
 
+    /// The policer of octets, where nothing else is to be asked.
+    #[inline]
+    pub fn octets_alone(&self) -> Option<&Policer> {
+        self.octets.as_ref().filter(|_| self.packets.is_none())
+    }
+
     /// Whether it wants to know what packets say of themselves.
     #[inline]
     pub fn is_colour_aware(&self) -> bool {

@@ -84,31 +84,51 @@ impl Work for Policing {
             run.slots.for_each(|slot| policed.mark.write_at(&mut frame.view(slot), place));
             return;
         };
-        let moment = named.policer.at(context.now_tsc);
         if fib::only_looks() {
-            only_ask(run, policed, named, moment, frame, exits);
+            only_ask(run, policed, named, named.policer.at(context.now_tsc), frame, exits);
             return;
         }
-        for slot in run.slots {
-            let bytes = frame.lengths()[slot];
-            let mut packet = frame.view(slot);
-            let before = said(named, &packet, place);
-            let colour = named.policer.colour(moment, bytes, before);
-            if let Some(counters) = named.counters.get(usize::from(context.worker)) {
-                counters.add(colour, bytes);
-            }
-            match named.treatments[colour as usize] {
-                Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
-                Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
-            }
+        // Most count octets alone, and are asked for nothing else.
+        if let Some(octets) = named.policer.octets_alone() {
+            let moment = octets.at(context.now_tsc);
+            let colour = |bytes, before| octets.colour(moment, bytes, before);
+            return treat(run, (policed, named), frame, exits, context.worker, colour);
+        }
+        let moments = named.policer.at(context.now_tsc);
+        let colour = |bytes, before| named.policer.colour(moments, bytes, before);
+        treat(run, (policed, named), frame, exits, context.worker, colour);
+    }
+}
+
+/// Gives each frame a colour, and has become of it what becomes of that.
+#[inline(always)]
+fn treat(
+    run: Run<'_, Policed>,
+    (policed, named): (&Policed, &NamedPolicer),
+    frame: &mut Frame,
+    exits: &mut Exits<'_, Exceeds>,
+    worker: u16,
+    colour: impl Fn(u32, Colour) -> Colour,
+) {
+    let (place, is_aware) = (Place::of(run.row), named.policer.is_colour_aware());
+    for slot in run.slots {
+        let bytes = frame.lengths()[slot];
+        let mut packet = frame.view(slot);
+        let colour = colour(bytes, said(is_aware, &packet, place));
+        if let Some(counters) = named.counters.get(usize::from(worker)) {
+            counters.add(colour, bytes);
+        }
+        match named.treatments[colour as usize] {
+            Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
+            Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
         }
     }
 }
 
-/// The colour that a packet says it has.
+/// The colour that a packet says it has, where somebody wants to know.
 #[inline(always)]
-fn said(named: &NamedPolicer, packet: &PacketView<'_>, place: Place) -> Colour {
-    match named.policer.is_colour_aware() {
+fn said(is_aware: bool, packet: &PacketView<'_>, place: Place) -> Colour {
+    match is_aware {
         true => colour_of(packet.header(), place == Place::Packet),
         false => Colour::Green,
     }
@@ -126,11 +146,11 @@ fn only_ask(
     frame: &mut Frame,
     exits: &mut Exits<'_, Exceeds>,
 ) {
-    let place = Place::of(run.row);
+    let (place, is_aware) = (Place::of(run.row), named.policer.is_colour_aware());
     for slot in run.slots {
         let bytes = frame.lengths()[slot];
         let mut packet = frame.view(slot);
-        let before = said(named, &packet, place);
+        let before = said(is_aware, &packet, place);
         match named.treatments[named.policer.would_be(moment, bytes, before) as usize] {
             Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
             Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
