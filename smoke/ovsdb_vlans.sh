@@ -90,7 +90,7 @@ of add-flow 'table=5,in_port=1,actions=drop' && of add-flow 'table=5,in_port=2,a
 has OFPFMFC_ <"$work/said" && has -i 'table_\?full' <"$work/said" || { cat "$work/said"; exit 1; }
 # With `evict` a flow with a timeout makes room, the one that ends soonest; others never do.
 t=$(vs get bridge br0 flow_tables:5)
-OVS_RUNDIR=$work ovs-ofctl monitor "unix:$work/br0.mgmt" 65534 'watch:!initial' >"$work/monitor" 2>&1 &
+OVS_RUNDIR=$work ovs-ofctl -O OpenFlow14 monitor "unix:$work/br0.mgmt" 65534 'watch:!initial' >"$work/monitor" 2>&1 &
 daemons+=($!)
 vs set Flow_Table "$t" overflow_policy=evict
 ! of add-flow 'table=5,in_port=3,actions=drop' 2>/dev/null || exit 1

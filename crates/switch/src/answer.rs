@@ -5,8 +5,8 @@ use crate::check::{LAST_TABLE, tracks};
 use crate::connection::Connection;
 use flow::{Fragments, Key, extract, translate_actions};
 use openflow::message::{
-    self, Features, Kind, PacketInForm, PacketOut, Role, StatsForm, StatsRequest, config_reply,
-    error, table_config,
+    self, AsyncMasks, Features, Kind, PacketInForm, PacketOut, Role, StatsForm, StatsRequest,
+    config_reply, error, table_config,
 };
 use openflow::{Fault, Field, MessageHeader, Request, Version, port};
 
@@ -40,10 +40,11 @@ impl Bridge {
         match Request::decode(message, false) {
             Ok(Request::Hello(bitmap)) => {
                 connection.version = self.versions.common(bitmap);
-                if connection.version.is_none() {
+                let Some(version) = connection.version else {
                     let version = self.versions.highest();
                     return vec![error(version, 0, Fault::HelloIncompatible, message)];
-                }
+                };
+                connection.masks = AsyncMasks::of(version);
                 Vec::new()
             }
             _ => vec![error(Version::V10, 0, Fault::BadVersion, message)],

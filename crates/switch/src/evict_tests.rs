@@ -190,6 +190,39 @@ fn a_controller_has_tables_make_room() {
 }
 
 #[test]
+fn who_speaks_1_4_is_told_and_others_where_they_ask() {
+    let connect = |it: &mut Bridge, version: Version| {
+        let (mut connection, number) = (Connection::new(false), version as u8);
+        let hello = [number, 0, 0, 16, 0, 0, 0, 1, 0, 1, 0, 8, 0, 0, 0, 1 << number];
+        assert!(it.hear(&mut connection, &hello, &mut Nothing, 0).is_empty());
+        connection
+    };
+    let mut it = bridge(1, &[]);
+    let versions = [Version::V10, Version::V13, Version::V14, Version::V15];
+    let mut all = versions.map(|version| connect(&mut it, version));
+    let told = |it: &mut Bridge, all: &mut [Connection]| -> Vec<Vec<u8>> {
+        let events = it.take_events();
+        let told = all.iter_mut().map(|connection| {
+            events.iter().for_each(|event| connection.tell(event));
+            // Where each form has the reason.
+            let at = match connection.version() {
+                Some(Version::V10) => 58,
+                Some(Version::V15) => 9,
+                _ => 18,
+            };
+            connection.take_owed().iter().map(|it| it[at]).collect()
+        });
+        told.collect()
+    };
+    add(&mut it, 1, (9, 0)).unwrap();
+    add(&mut it, 2, (9, 0)).unwrap();
+    assert_eq!(told(&mut it, &mut all), [vec![], vec![], vec![5], vec![5]]);
+    all.iter_mut().for_each(|connection| connection.masks.set(&[(2, 0, 1 << 5)]));
+    add(&mut it, 3, (9, 0)).unwrap();
+    assert_eq!(told(&mut it, &mut all), [vec![5], vec![5], vec![5], vec![5]]);
+}
+
+#[test]
 fn what_a_bundle_did_before_it_failed_is_as_if_it_had_not_been() {
     let mut it = bridge(2, &[]);
     add(&mut it, 1, (10, 0)).unwrap();

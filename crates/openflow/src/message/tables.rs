@@ -65,10 +65,8 @@ impl TableDesc {
         out.u8(self.table);
         out.u8(0);
         out.u32(if self.evicts { table_config::EVICTION } else { 0 });
-        if self.evicts {
-            out.u16s(&[2, 8]);
-            out.u32(EVICTION_BY);
-        }
+        out.u16s(&[2, 8]);
+        out.u32(EVICTION_BY);
         out.set_length(start, 0);
     }
 }
@@ -150,7 +148,7 @@ mod tests {
             TableDesc { table: 3, evicts }.encode(&mut out);
             out.to_vec()
         };
-        assert_eq!(encoded(false), [0, 8, 3, 0, 0, 0, 0, 0]);
+        assert_eq!(encoded(false), [0, 16, 3, 0, 0, 0, 0, 0, 0, 2, 0, 8, 0, 0, 0, 7]);
         assert_eq!(encoded(true), [0, 16, 3, 0, 0, 0, 0, 4, 0, 2, 0, 8, 0, 0, 0, 7]);
     }
 
