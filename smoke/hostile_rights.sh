@@ -92,6 +92,19 @@ done
 as users show ports >"$work/ports.log"
 [ "$(grep -c pcap "$work/ports.log")" = 1 ]
 
+# Sockets of machines likewise, which the router connects to again and again: one that becomes a link later is not followed.
+refused 'takes the right .all' mail port add vm vhost socket "$work/outside/vm.sock" role client
+ln -s "$work/router.sock" "$work/captures/vm.sock"
+! as mail port add vm vhost socket "$work/captures/vm.sock" role client >"$work/said.log" 2>&1 || { echo "a link was connected to"; exit 1; }
+has link "$work/said.log"
+rm "$work/captures/vm.sock"
+as mail port add vm vhost socket "$work/captures/vm.sock" role client
+ln -s "$work/router.sock" "$work/captures/vm.sock"
+not_followed() { ctl --json show ports | jq -r '.[] | select(.name == "vm").problem' | has 'it is no socket'; }
+until_true not_followed
+as mail port del vm
+[ -L "$work/captures/vm.sock" ]
+
 # Saving writes through no link that somebody put in the file's place.
 mv "$work/etc/router.toml" "$work/etc/kept.toml"
 ln -s "$work/outside/text" "$work/etc/router.toml"

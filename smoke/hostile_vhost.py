@@ -1,4 +1,7 @@
-"""A front end of vhost-user that keeps no rule: hostile_vhost.py SOCKET ROUNDS. Ends with 0 when it has done all that it can."""
+"""A front end of vhost-user that keeps no rule: hostile_vhost.py SOCKET ROUNDS [listen]. Ends with 0 when it has done all that it can.
+
+With `listen` it makes the socket, and the router connects, a second after it left at most: so it does less then.
+"""
 
 import array
 import errno
@@ -12,6 +15,14 @@ import sys
 import time
 
 PATH, ROUNDS = sys.argv[1], int(sys.argv[2])
+LISTENER = None
+if sys.argv[3:] == ["listen"]:
+    LISTENER = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    LISTENER.bind(PATH)
+    LISTENER.listen(1)
+    LISTENER.settimeout(10)
+# The network that a packet asks for an address of: that of the port.
+NET = 8 if LISTENER else 9
 (GET_FEATURES, SET_FEATURES, SET_OWNER, RESET_OWNER, SET_MEMORY, SET_LOG, SET_LOG_FD, SET_SIZE, SET_PLACE, SET_BASE, STOP,
  KICK, CALL, ERROR, GET_PROTOCOL, SET_PROTOCOL, GET_QUEUES, ENABLE) = range(1, 19)
 IOTLB, POSTCOPY_LISTEN, GET_INFLIGHT, SET_INFLIGHT = 22, 29, 31, 32
@@ -36,10 +47,11 @@ class Peer:
     def __init__(self):
         end = time.monotonic() + 20
         while True:
-            self.channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.channel = LISTENER.accept()[0] if LISTENER else socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self.channel.settimeout(10)
             try:
-                self.channel.connect(PATH)
+                if not LISTENER:
+                    self.channel.connect(PATH)
                 # Who comes while the one before is still there is turned away.
                 self.features = self.ask(GET_FEATURES)
                 return
@@ -144,10 +156,10 @@ class Rings(Peer):
         return struct.unpack_from("=H", self.shared, self.starts(ring)[2] + 2)[0]
 
     def asks(self, slot=0):
-        """Offers a frame: who has 10.0.9.1?"""
+        """Offers a frame: who has 10.0.NET.1?"""
         sender = bytes.fromhex("060000000009")
-        frame = b"\xff" * 6 + sender + bytes.fromhex("0806000108000604") + b"\0\1" + sender + bytes([10, 0, 9, 2])
-        frame += b"\0" * 6 + bytes([10, 0, 9, 1])
+        frame = b"\xff" * 6 + sender + bytes.fromhex("0806000108000604") + b"\0\1" + sender + bytes([10, 0, NET, 2])
+        frame += b"\0" * 6 + bytes([10, 0, NET, 1])
         self.shared[BUFFERS:BUFFERS + 12 + 60] = bytes(12) + frame.ljust(60, b"\0")
         self.describe(1, slot, BUFFERS, 72)
         self.offer(1, [slot])
@@ -366,7 +378,7 @@ def wild_messages():
         peer.close()
 
 
-for part in (wild_words, wild_memory, wild_order, full_eventfd, wild_descriptors, wild_messages):
+for part in (wild_words, full_eventfd) if LISTENER else (wild_words, wild_memory, wild_order, full_eventfd, wild_descriptors, wild_messages):
     started = time.monotonic()
     part()
     print(f"{part.__name__}: {time.monotonic() - started:.1f} s", flush=True)

@@ -12,6 +12,11 @@ hosts
 kind = "vhost"
 socket = "$work/vhost"
 addresses = ["10.0.9.1/24"]
+[port.v1]
+kind = "vhost"
+socket = "$work/machine"
+role = "client"
+addresses = ["10.0.8.1/24"]
 [[neighbor]]
 address = "10.0.9.9"
 port = "v0"
@@ -27,6 +32,15 @@ pinging=$!
 ip netns exec "$a" ping -q -i 0.002 -s 1000 10.0.9.9 >/dev/null 2>&1 &
 daemons+=($!)
 timeout 300 python3 "$root/smoke/hostile_vhost.py" "$work/vhost" "${ROUNDS:-60}" || fail "the hostile front end did not do its part"
+# One that makes the socket; then what is none, at which the router goes on knocking.
+timeout 120 python3 "$root/smoke/hostile_vhost.py" "$work/machine" 1 listen || fail "the hostile front end that listens did not do its part"
+rm "$work/machine"
+for other in mkdir touch mkfifo "ln -s $work/router.sock"; do
+    $other "$work/machine"
+    says() { json '.[] | select(.name == "v1").problem' router show ports | has "$work/machine cannot be connected to, and is tried again: it is no socket"; }
+    until_true says || fail "what is no socket is not told of"
+    rm -rf "$work/machine"
+done
 kill -0 "${daemons[0]}" 2>/dev/null || fail "the router died"
 until_true pings "$a" 10.0.2.2
 kill -INT $pinging; wait $pinging || true

@@ -51,6 +51,22 @@ vs set Interface d3 options:dpdk-devargs=net_null0 2>/dev/null || true
 column Interface d3 error '.*`net_null0` is no device that is done here.*'
 vs del-port vm1 -- del-port d3
 ! test -S "$work/vm1" || exit 1
+# One that the machine makes, some time later: it is connected to, and stays when the port goes.
+vs add-port br0 vm2 -- set Interface vm2 type=dpdkvhostuserclient options:vhost-server-path="$work/machine"
+column Interface vm2 error '\[\]'
+column Interface vm2 link_state down
+until_true is '.[] | select(.name == "vm2").problem | test("No such file")' true ports
+python3 -c "import socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.settimeout(30)
+listener.bind(sys.argv[1])
+listener.listen()
+listener.accept()" "$work/machine"
+vs del-port vm2
+test -S "$work/machine"
+vs add-port br0 vm3 -- set Interface vm3 type=dpdkvhostuserclient 2>/dev/null || true
+column Interface vm3 error ".*'vm3' is missing 'options:vhost-server-path'.*"
+vs del-port vm3
 
 # What comes without a tag is in the native VLAN, and what goes there has its tag.
 vs set Port v1 vlan_mode=native-tagged tag=20 -- set Port v2 tag=20

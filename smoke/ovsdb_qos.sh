@@ -45,6 +45,19 @@ queued() { ctl router qos show v2 --statistics | grep -A1 'class htb 1:2 ' | has
 until_true queued
 vs clear port v2 qos -- set Interface v1 ingress_policing_rate=1000
 is length 0 qos && is '.[0].rate' 1mbit policers
+# Thousands of packets: as many at once, and as many a second, of however long ones.
+vs set Interface v1 ingress_policing_kpkts_rate=1 ingress_policing_kpkts_burst=1
+until_true is '.[0] | "\(.rate) \(.packet_rate) \(.packet_burst)"' '1mbit 1000 1000' policers
+vs set Interface v1 ingress_policing_rate=0
+until_true is '.[0] | "\(.rate) \(.packet_rate) \(.packet_burst)"' 'null 1000 1000' policers
+on "$a" python3 -c "import socket
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(('eth0', 0))
+for number in range(5000):
+    link.send(bytes.fromhex('ffffffffffff06000000000188b5').ljust(60 + number % 1000, b'\0'))"
+until_true is '[.[0].colours[].packets] | add >= 5000' true policers
+is '.[0].colours | map({(.colour): .packets}) | add | .green >= 1000 and .green < 4500 and .red >= 500' true policers ||
+    { ctl router show policers; exit 1; }
 
 # What no scheduler is told, in the log and in the row; the port goes on.
 vs set port v2 qos=@q -- --id=@q create qos type=linux-netem >/dev/null

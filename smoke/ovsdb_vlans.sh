@@ -107,9 +107,40 @@ until_true named
 of add-flow 'table=5,in_port=1,actions=drop' && of add-flow 'table=5,in_port=2,actions=drop'
 ! of add-flow 'table=5,in_port=3,actions=drop' 2>"$work/said" || exit 1
 has OFPFMFC_ <"$work/said" && has -i 'table_\?full' <"$work/said" || { cat "$work/said"; exit 1; }
-vs set Flow_Table "$(vs get bridge br0 flow_tables:5)" overflow_policy=evict
-until_true has "overflow_policy evict is not done" "$work/ovs.log"
+# With `evict` a flow with a timeout makes room, the one that ends soonest; others never do.
+t=$(vs get bridge br0 flow_tables:5)
+OVS_RUNDIR=$work ovs-ofctl -O OpenFlow14 monitor "unix:$work/br0.mgmt" 65534 'watch:!initial' >"$work/monitor" 2>&1 &
+daemons+=($!)
+vs set Flow_Table "$t" overflow_policy=evict
+! of add-flow 'table=5,in_port=3,actions=drop' 2>/dev/null || exit 1
+of del-flows table=5
+of add-flow 'table=5,idle_timeout=100,in_port=1,actions=drop'
+of add-flow 'table=5,send_flow_rem,hard_timeout=50,in_port=2,actions=drop'
+watched() {
+    of del-flows 'table=5,in_port=3'
+    of add-flow 'table=5,send_flow_rem,idle_timeout=40,in_port=2,actions=drop'
+    of add-flow 'table=5,idle_timeout=200,in_port=3,actions=drop'
+    has 'event=DELETED reason=eviction table=5 .*in_port=2' "$work/monitor" && has 'FLOW_REMOVED.*in_port=2 reason=eviction' "$work/monitor"
+}
+until_true watched || { cat "$work/monitor"; exit 1; }
+of dump-flows table=5 >"$work/said"
+has in_port=1 "$work/said" && has in_port=3 "$work/said" && ! has in_port=2 "$work/said" || { cat "$work/said"; exit 1; }
+# With groups, one of the largest.
+of del-flows table=5
+vs set Flow_Table "$t" flow_limit=3 groups='"NXM_OF_IN_PORT[]"'
+for flow in idle_timeout=300,in_port=1,udp idle_timeout=200,in_port=1,tcp idle_timeout=100,in_port=2 idle_timeout=400,in_port=3; do
+    of add-flow "table=5,$flow,actions=drop"
+done
+of dump-flows table=5 >"$work/said"
+has in_port=2 "$work/said" && has udp "$work/said" && ! has tcp "$work/said" || { cat "$work/said"; exit 1; }
+# So does a controller of 1.4 have it.
+vs set Flow_Table "$t" overflow_policy=refuse flow_limit=2
+! of add-flow 'table=5,idle_timeout=9,in_port=4,actions=drop' 2>/dev/null || exit 1
+ovs-ofctl -O OpenFlow14 mod-table "unix:$work/br0.mgmt" 5 evict
+ovs-ofctl -O OpenFlow14 dump-table-desc "unix:$work/br0.mgmt" | has 'eviction=on' || exit 1
+of add-flow 'table=5,idle_timeout=9,in_port=4,actions=drop'
 vs clear bridge br0 flow_tables
+ovs-ofctl -O OpenFlow14 mod-table "unix:$work/br0.mgmt" 5 noevict
 until_true of add-flow 'table=5,in_port=3,actions=drop'
 
 # Tags that go and change; then nothing is left.

@@ -59,6 +59,19 @@ ctl router port set p1 police_in few
 on "$b" iperf3 -s -D --logfile "$work/iperf.log"
 slow() { measure tcp -t 3 && jq -e '.end.sum_received.bits_per_second | . > 2e6 and . < 21e6' "$work/tcp.json"; }
 until_true slow || { jq .end.sum_received "$work/tcp.json"; fail "TCP is not held to the rate"; }
+
+# Packets, whatever their length: ten at once, then one a second.
+ctl router policer add few packet_rate 1 packet_burst 10
+on "$a" python3 -c "import socket
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(('eth0', 0))
+for number in range(50):
+    link.send(bytes.fromhex('ffffffffffff02000000000188b5').ljust(60 + 20 * number, b'\0'))"
+all_counted() { [ "$(($(colour green packets) + $(colour red packets)))" -ge 50 ]; }
+until_true all_counted || fail "not all packets were counted"
+passed=$(colour green packets)
+[ "$passed" -ge 10 ] && [ "$passed" -le 13 ] || { ctl router show policers; fail "$passed packets passed"; }
+ctl router show policers | has '1/s 10 packets' || fail "the limit of packets is not shown"
 ctl router port set p1 police_in off
 ctl router policer del few
 [ "$(json length router show policers)" = 0 ] || fail "a policer is left"

@@ -24,6 +24,7 @@ changes() {
     ctl router port add t9 tap device t9 addresses 10.9.0.1/24
     ctl router port add m9 memif socket "$work/m9.sock" role server
     ctl router port add h9 vhost socket "$work/h9.sock"
+    ctl router port add g9 vhost socket "$work/g9.sock" role client
     ctl router port add c9 pcap tx "$work/c9.pcap"
     ctl router port add y9 memory
     ctl router port add x9 af_xdp device x0
@@ -38,7 +39,7 @@ changes() {
     ctl router capture save "$work/kept.pcap"
     ctl router ping 10.0.2.2 --count 1
     ctl router config save
-    for port in v9 x9 y9 c9 h9 m9 t9; do ctl router port del "$port"; done
+    for port in v9 x9 y9 c9 g9 h9 m9 t9; do ctl router port del "$port"; done
     ctl router config rollback
 }
 echo '20.0.0.0/8 10.0.2.2' >"$work/table"

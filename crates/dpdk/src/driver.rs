@@ -79,6 +79,11 @@ pub(crate) trait Driver: fmt::Display + Send {
     /// The link as the driver sees it.
     fn link(&self) -> Result<Link, i32>;
 
+    /// Why nobody is at the other end, where the driver is who sees to it that somebody is.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+
     /// What it counts.
     fn stats(&self) -> Result<PortStats, i32>;
 

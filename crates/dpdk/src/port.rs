@@ -429,6 +429,11 @@ impl Port {
         })
     }
 
+    /// Why nobody is at the other end, where the port is who sees to it that somebody is.
+    pub fn problem(&self) -> Option<String> {
+        self.driver.problem()
+    }
+
     /// What every driver counts, and what was lost of large frames that were cut for it.
     pub fn stats(&self) -> Result<PortStats, Error> {
         let counted = self.driver.stats();

@@ -77,6 +77,37 @@ fn a_virtio_user_that_listens_waits_for_its_host() {
 }
 
 #[test]
+fn a_host_that_connects_tells_who_is_missing_and_finds_the_next_machine() {
+    let mut rig = rig();
+    let socket = socket("next");
+    let spec = PortSpec::Vhost(Vhost { socket: socket.clone(), client: true });
+    let mut host = rig.open(&spec);
+    let tells = |host: &Opened, what: &str| {
+        let told = || host.port.problem().unwrap_or_default();
+        wait_until("it tells who is missing", || told().contains(what));
+        assert!(told().contains(socket.to_str().unwrap()), "{}", told());
+    };
+    tells(&host, "No such file");
+    for _ in 0..2 {
+        let spec = PortSpec::VirtioUser(VirtioUser { path: socket.clone(), server: true });
+        let mut machine = rig.open(&spec);
+        wait_for_link(&host, &machine);
+        assert_eq!(host.port.problem(), None);
+        pass_both_ways(&mut rig, &mut host, &mut machine);
+        drop(machine);
+        wait_until("the host sees the link down", || !host.port.link().unwrap().up);
+        tells(&host, "No such file");
+    }
+    // Somebody who listens and says nothing.
+    let listener = UnixListener::bind(&socket).unwrap();
+    let _silent = listener.accept().unwrap();
+    tells(&host, "has begun no rings");
+    drop(host);
+    assert!(rig.nothing_leaked() && socket.exists());
+    std::fs::remove_file(&socket).unwrap();
+}
+
+#[test]
 fn a_socket_that_a_killed_process_left_is_no_obstacle() {
     let rig = rig();
     let socket = socket("left");

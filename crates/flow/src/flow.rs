@@ -2,8 +2,9 @@
 
 use crate::classifier::Classifier;
 use crate::key::{Key, Sparse};
+use crate::place::has_field;
 use openflow::action::Program;
-use openflow::{Action, Match};
+use openflow::{Action, Match, Sub};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -97,6 +98,19 @@ impl Flow {
             counters: Arc::default(),
             key,
         }
+    }
+
+    /// What its match says of some bits of fields; 0 of what it says nothing.
+    pub fn values(&self, of: &[Sub]) -> Arc<[u128]> {
+        if of.is_empty() {
+            return Arc::default();
+        }
+        let (key, _) = Key::of_match(&self.matching);
+        let value = |sub: &Sub| match has_field(&key, sub.field) {
+            true => (key.get(sub.field) & sub.mask()) >> sub.offset.min(127),
+            false => 0,
+        };
+        of.iter().map(value).collect()
     }
 
     /// Whether another has its match and priority.

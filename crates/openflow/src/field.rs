@@ -250,6 +250,19 @@ impl Field {
         format!("{class}_{}", name.to_ascii_uppercase())
     }
 
+    /// The field of a name, of either kind, whatever class that says.
+    pub fn of_name(name: &str) -> Option<Self> {
+        let bare = |name: &str| {
+            let classes = ["NXM_OF_", "NXM_NX_", "OXM_OF_"];
+            classes.iter().find_map(|class| name.strip_prefix(class)).map(str::to_owned)
+        };
+        let wanted = bare(name);
+        Self::ALL.iter().copied().find(|field| match &wanted {
+            Some(wanted) => bare(&field.wire_name()).is_some_and(|it| it == *wanted),
+            None => field.name() == name,
+        })
+    }
+
     /// How long its values are.
     pub fn bits(self) -> u32 {
         self.spec().bits.into()
@@ -328,6 +341,19 @@ impl Sub {
         Self { field, offset: 0, bits: field.bits() as u16 }
     }
 
+    /// The bits that a text says, as they are written: `NXM_OF_VLAN_TCI[0..11]`, `in_port[]`.
+    pub fn of_text(text: &str) -> Option<Self> {
+        let (name, bits) = text.strip_suffix(']')?.split_once('[')?;
+        let field = Field::of_name(name)?;
+        if bits.is_empty() {
+            return Some(Self::whole(field));
+        }
+        let (first, last) = bits.split_once("..").unwrap_or((bits, bits));
+        let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
+        let bits = last.checked_sub(first)?.checked_add(1)?;
+        Some(Self { field, offset: first, bits }).filter(|it| it.is_there())
+    }
+
     /// The bits, where they are in the field.
     pub fn mask(self) -> u128 {
         ones(self.bits.into()) << self.offset.min(127)
@@ -378,6 +404,29 @@ mod tests {
             (Field::CtIp4Src, "NXM_NX_CT_NW_SRC"),
         ];
         assert!(wire.iter().all(|(field, name)| field.wire_name() == *name));
+        assert!(wire.iter().all(|(field, name)| Field::of_name(name) == Some(*field)));
+        assert!(Field::ALL.iter().all(|it| Field::of_name(it.name()) == Some(*it)));
+        assert!(Field::ALL.iter().all(|it| Field::of_name(&it.wire_name()) == Some(*it)));
+        assert_eq!(Field::of_name("OXM_OF_ETH_SRC"), Some(Field::EthSrc));
+        for wrong in ["", "NXM_OF_", "ETH_SRC", "NXM_OF_eth_src", "reg16"] {
+            assert_eq!(Field::of_name(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn bits_of_fields_are_read_as_they_are_written() {
+        for &field in Field::ALL {
+            let whole = Sub::whole(field);
+            assert_eq!(Sub::of_text(&whole.to_string()), Some(whole));
+        }
+        let sub = |offset, bits| Some(Sub { field: Field::VlanTci, offset, bits });
+        assert_eq!(Sub::of_text("NXM_OF_VLAN_TCI[0..11]"), sub(0, 12));
+        assert_eq!(Sub::of_text("vlan_tci[13..15]"), sub(13, 3));
+        assert_eq!(Sub::of_text("NXM_OF_VLAN_TCI[12]"), sub(12, 1));
+        for wrong in ["vlan_tci", "vlan_tci[", "[]", "vlan_tci[16]", "vlan_tci[3..2]", "x[]"] {
+            assert_eq!(Sub::of_text(wrong), None, "{wrong}");
+        }
+        assert_eq!(Sub::of_text("vlan_tci[0..99999]"), None);
     }
 
     #[test]

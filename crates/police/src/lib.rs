@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  time ─▶ Rate ─▶ Moment ──┐
-//!  bytes, Colour before ────┴▶ Policer ─▶ Colour: green, yellow or red     ─▶ ColourCounters
+//!  bytes, Colour before ────┴▶ Limits ─▶ Colour: green, yellow or red      ─▶ ColourCounters
+//!                              of octets, of packets: a Policer each
 //! ```
 //! One policer is shared by all workers and locks nobody: its buckets are single words that change
 //! by compare-and-swap, so the sum of what the workers let through keeps the agreement, whichever
@@ -16,6 +17,7 @@ mod bucket;
 mod colour;
 mod counters;
 mod error;
+mod limits;
 mod policer;
 mod rate;
 #[cfg(test)]
@@ -24,5 +26,6 @@ mod tests;
 pub use colour::Colour;
 pub use counters::ColourCounters;
 pub use error::PoliceError;
+pub use limits::{Limits, Moments, PacketAgreement};
 pub use policer::{Agreement, Held, Moment, Policer};
 pub use rate::Rate;

@@ -53,7 +53,7 @@ enum Beyond {
 }
 
 /// A time, as a policer's rates see it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Moment {
     committed_bytes: u64,
     peak_bytes: u64,

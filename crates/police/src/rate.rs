@@ -22,6 +22,11 @@ impl Rate {
         Ok(Self { bits_per_second, clock_hz })
     }
 
+    /// So many packets a second, each as long as a byte.
+    pub fn of_packets(packets_per_second: u64, clock_hz: u64) -> Result<Self, PoliceError> {
+        Self::new(packets_per_second.saturating_mul(8), clock_hz)
+    }
+
     /// Bits a second.
     pub fn bits_per_second(self) -> u64 {
         self.bits_per_second

@@ -173,6 +173,14 @@ impl OpenPort {
         }
     }
 
+    /// Why nobody is at the other end, where its device is who sees to it that somebody is.
+    pub(crate) fn alone(&self) -> Option<String> {
+        match &self.device {
+            Some(Device::Dpdk(port)) => port.problem(),
+            Some(Device::Given(_) | Device::Memory | Device::Virtual) | None => None,
+        }
+    }
+
     /// What stands in front of packets on its link.
     pub(crate) fn link_header(&self) -> LinkHeader {
         match self.config.kind.is_point_to_point() {

@@ -12,7 +12,9 @@ pub(crate) fn spec_of(kind: &PortKind) -> Option<PortSpec> {
         Device::AfXdp(it) => AfXdp::usual(it.device.as_str().to_owned()).into(),
         Device::Tap(it) => Tap { name: it.device.as_str().to_owned() }.into(),
         Device::Memif(it) => Memif::usual(role(it.role), it.socket.clone(), it.id).into(),
-        Device::Vhost(it) => Vhost { socket: it.socket.clone(), client: false }.into(),
+        Device::Vhost(it) => {
+            Vhost { socket: it.socket.clone(), client: it.role == Role::Client }.into()
+        }
         Device::VirtioUser(it) => VirtioUser { path: it.socket.clone(), server: false }.into(),
         Device::Pcap(it) => {
             let repeat = it.repeat == Repeat::Forever;

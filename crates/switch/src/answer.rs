@@ -5,8 +5,8 @@ use crate::check::{LAST_TABLE, tracks};
 use crate::connection::Connection;
 use flow::{Fragments, Key, extract, translate_actions};
 use openflow::message::{
-    self, Features, Kind, PacketInForm, PacketOut, Role, StatsForm, StatsRequest, config_reply,
-    error,
+    self, AsyncMasks, Features, Kind, PacketInForm, PacketOut, Role, StatsForm, StatsRequest,
+    config_reply, error, table_config,
 };
 use openflow::{Fault, Field, MessageHeader, Request, Version, port};
 
@@ -40,10 +40,11 @@ impl Bridge {
         match Request::decode(message, false) {
             Ok(Request::Hello(bitmap)) => {
                 connection.version = self.versions.common(bitmap);
-                if connection.version.is_none() {
+                let Some(version) = connection.version else {
                     let version = self.versions.highest();
                     return vec![error(version, 0, Fault::HelloIncompatible, message)];
-                }
+                };
+                connection.masks = AsyncMasks::of(version);
                 Vec::new()
             }
             _ => vec![error(Version::V10, 0, Fault::BadVersion, message)],
@@ -106,15 +107,7 @@ impl Bridge {
             Request::GroupMod(it) => self.mod_groups(*it, now_ns)?,
             Request::MeterMod(it) => self.mod_meters(it, now_ns)?,
             Request::PortMod(it) => self.mod_port(it)?,
-            // What is done with too many flows, or none, is not ours to set.
-            Request::TableMod(table, config) => {
-                if table > LAST_TABLE && table != u8::MAX {
-                    return Err(Fault::TableModBadTable);
-                }
-                if config != 0 {
-                    return Err(Fault::TableModBadConfig);
-                }
-            }
+            Request::TableMod(table, config) => self.mod_table(table, config, version)?,
             Request::PacketOut(it) => self.send_out(&it, world)?,
             Request::Stats(it) => {
                 if let StatsRequest::Monitor(wanted) = &*it {
@@ -163,6 +156,27 @@ impl Bridge {
             Request::FlowAge => {}
         }
         Ok(Vec::new())
+    }
+
+    /// Has flows of a table, or of all, make room or not. Nothing else of a table is a controller's
+    /// to set.
+    fn mod_table(&mut self, table: u8, config: u32, version: Version) -> Result<(), Fault> {
+        if table > LAST_TABLE && table != u8::MAX {
+            return Err(Fault::TableModBadTable);
+        }
+        let known = if version >= Version::V14 { table_config::EVICTION } else { 0 };
+        if config & !known != 0 {
+            return Err(Fault::TableModBadConfig);
+        }
+        if version >= Version::V14 {
+            let meant = |it: &u8| table == u8::MAX || *it == table;
+            match config & table_config::EVICTION {
+                0 => self.evicting.retain(|it| !meant(it)),
+                _ => self.evicting.extend((0..=LAST_TABLE).filter(meant)),
+            }
+            self.order_tables(false);
+        }
+        Ok(())
     }
 
     fn set_role(

@@ -1,12 +1,13 @@
 //! A bridge of flows: its tables, ports and settings.
 
 use crate::connection::Event;
+use crate::evict::Order;
 use crate::flows::{gone, usual_flow};
 use crate::ports::OpenPort;
 use crate::taught::Teachers;
 use flow::{Snapshot, Verdict};
 use openflow::message::PortStats;
-use openflow::{PortNumber, Versions};
+use openflow::{PortNumber, Sub, Versions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,6 +30,10 @@ pub struct TableSettings {
     pub name: String,
     /// Flows that it may have; none: as many as the bridge.
     pub most: Option<u32>,
+    /// Whether a flow that ends by itself makes room where there are as many.
+    pub evicts: bool,
+    /// What such flows are told apart by: one of the largest group goes.
+    pub groups: Vec<Sub>,
 }
 
 /// See the module.
@@ -47,6 +52,10 @@ pub struct Bridge {
     pub(crate) teachers: Teachers,
     /// What is said of tables.
     pub(crate) said_of_tables: BTreeMap<u8, TableSettings>,
+    /// Tables that a controller has make room, beside those that are said to.
+    pub(crate) evicting: BTreeSet<u8>,
+    /// Who goes next, of each table whose flows make room.
+    pub(crate) orders: BTreeMap<u8, Order>,
     pub(crate) fragments: u16,
     pub(crate) generation: Option<u64>,
     /// Held by all who watch flows.
@@ -74,6 +83,8 @@ impl Bridge {
             timed: 0,
             teachers: Teachers::new(),
             said_of_tables: BTreeMap::new(),
+            evicting: BTreeSet::new(),
+            orders: BTreeMap::new(),
             fragments: 0,
             generation: None,
             watched: Arc::default(),
@@ -155,9 +166,17 @@ impl Bridge {
         self.versions = versions;
     }
 
-    /// Has tables be what is said of them. Flows that are there already stay.
-    pub fn set_tables(&mut self, tables: BTreeMap<u8, TableSettings>) {
+    /// Has tables be what is said of them. Flows that are there already stay; where flows make
+    /// room, those beyond the limit go, as far as they may.
+    pub fn set_tables(&mut self, tables: BTreeMap<u8, TableSettings>, now_ns: u64) {
         self.said_of_tables = tables;
+        self.order_tables(false);
+        self.make_all_room(now_ns);
+    }
+
+    /// Flows that a table has.
+    pub(crate) fn in_table(&self, table: u8) -> usize {
+        self.snapshot.tables.get(&table).map_or(0, |it| it.flows.len())
     }
 
     /// Flows that a table may have.

@@ -117,6 +117,7 @@ impl Bridge {
             if let Err(fault) = done {
                 (self.snapshot, self.ports, self.flows, self.timed) = before;
                 self.teachers = teachers;
+                self.order_tables(true);
                 self.events.truncate(events);
                 return Err((fault, message.clone()));
             }

@@ -3,7 +3,7 @@
 use crate::bridge::{Bridge, MOST_FLOWS};
 use crate::check::{LAST_TABLE, tracks};
 use crate::connection::Event;
-use flow::{Classifier, Flow};
+use flow::Flow;
 use openflow::action::{Output, Program};
 use openflow::message::{Command, FlowChange, FlowMod, flag};
 use openflow::{Action, Fault, Match, PortNumber, Version, port};
@@ -16,6 +16,7 @@ pub(crate) mod gone {
     pub(crate) const DELETED: u8 = 2;
     pub(crate) const GROUP_DELETED: u8 = 3;
     pub(crate) const METER_DELETED: u8 = 4;
+    pub(crate) const EVICTED: u8 = 5;
 }
 
 /// Which flows are meant.
@@ -185,9 +186,9 @@ impl Bridge {
         }
         let others = self.snapshot.tables.get(&table).map(|it| &it.flows);
         let mut flow = Flow::beside(others, table, priority, matching, program);
-        let had = others.and_then(|it| it.get_alike(&flow));
-        let in_table = others.map_or(0, Classifier::len);
-        if had.is_none() && (self.flows >= MOST_FLOWS || in_table >= self.most_of(table)) {
+        let had = others.and_then(|it| it.get_alike(&flow)).cloned();
+        let is_full = self.flows >= MOST_FLOWS || self.in_table(table) >= self.most_of(table);
+        if had.is_none() && is_full && !self.make_room(table, now_ns) {
             return Err(Fault::TableFull);
         }
         (flow.cookie, flow.idle, flow.hard) = (wanted.cookie, wanted.idle, wanted.hard);
@@ -222,6 +223,7 @@ impl Bridge {
         self.timed -= had.as_deref().map_or(0, is_timed);
         self.flows += usize::from(had.is_none());
         self.is_changed = true;
+        self.order(flow.table, had.as_ref(), Some(&flow));
         self.teachers_change(had.as_ref(), Some(&flow), now_ns);
         (flow, had)
     }
@@ -235,6 +237,7 @@ impl Bridge {
         self.flows -= 1;
         self.timed -= usize::from(flow.idle != 0 || flow.hard != 0);
         self.is_changed = true;
+        self.order(flow.table, Some(flow), None);
         if flow.flags & flag::SEND_REMOVED != 0 {
             self.events.push(Event::FlowRemoved(Arc::clone(flow), now_ns, reason));
         }

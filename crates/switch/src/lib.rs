@@ -5,6 +5,7 @@
 //!  bytes ─▶ Bridge::hear(connection, message) ─▶ tables changed ─▶ Snapshot for workers
 //!                                             └▶ answers, errors     └ packets to send
 //!  clock ─▶ Bridge::expire ─▶ flows that are gone, told to who wants to know
+//!           a table is full ─▶ evict ─▶ the same
 //! ```
 //! Nothing here opens a socket, waits, or knows a device: who calls has them ([`World`]), and says
 //! what time it is. A bridge is one thread's at a time; workers see snapshots alone.
@@ -15,6 +16,7 @@ mod bridge;
 mod bundles;
 mod check;
 mod connection;
+mod evict;
 mod expire;
 mod flows;
 mod groups;

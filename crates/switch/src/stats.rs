@@ -97,7 +97,7 @@ impl Bridge {
             StatsRequest::TableDescs => {
                 let mut it = new(14);
                 for table in 0..=LAST_TABLE {
-                    let desc = TableDesc { table, config: 0 };
+                    let desc = TableDesc { table, evicts: self.evicts(table) };
                     it.entry(|_, out| desc.encode(out));
                 }
                 it.finish()

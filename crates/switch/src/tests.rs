@@ -96,8 +96,11 @@ fn to(number: PortNumber) -> Vec<Action> {
 #[test]
 fn a_table_has_as_many_flows_as_is_said_and_its_own_name() {
     let mut talk = Talk::new(Version::V13);
-    let said = |name: &str, most| TableSettings { name: name.to_owned(), most };
-    talk.bridge.set_tables([(3, said("acl", Some(2))), (4, said("", Some(0)))].into());
+    let said = |name: &str, most| {
+        let name = name.to_owned();
+        TableSettings { name, most, ..TableSettings::default() }
+    };
+    talk.bridge.set_tables([(3, said("acl", Some(2))), (4, said("", Some(0)))].into(), 0);
     let mut add = |table, port| {
         let matching = Match::any().with(Field::InPort, port);
         talk.mods(Version::V13, &FlowMod::add(table, 5, matching, to(1)))

@@ -1,7 +1,7 @@
 //! A thread of each port's own between the socket that machines know and the library's.
 //!
 //! ```text
-//!  listener ─▶ front ─ Hearing ▸ Rules ─▶ back    what does not keep to the rules ends both
+//!  door ─▶ front ─ Hearing ▸ Rules ─▶ back        what does not keep to the rules ends both
 //!              front ◀──── less features ── back   what is not offered is not told of
 //!              the peer's eventfds ◀── Call ◀── the library
 //! ```
@@ -12,6 +12,8 @@ use crate::Refusal;
 use crate::behind;
 use crate::call::Call;
 use crate::channel::{End, Hearing, Said, say};
+use crate::door::{Calls, Door};
+use crate::inside::Inside;
 use crate::message::{GET_FEATURES, GET_PROTOCOL_FEATURES, HEADER_BYTES, Message, u64_at};
 use crate::rules::{NOT_OFFERED, PROTOCOL_FEATURES, Rules, Verdict};
 use crate::zeroes::{self, Watched};
@@ -23,10 +25,10 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Messages that are heard in a row before others' turn.
 const AT_ONCE: usize = 16;
@@ -37,33 +39,57 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long an end is waited for. A descriptor that a peer sent may make closing it wait.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Why nobody is at the other end, where we have to see to it that somebody is.
+type Problem = Arc<Mutex<Option<String>>>;
+
 /// Guards a port's socket as long as it is there.
 #[derive(Debug)]
 pub struct Guard {
     path: PathBuf,
-    /// Device and inode of the socket, to remove no other.
-    file: (u64, u64),
+    /// Device and inode of a socket of ours, to remove no other.
+    file: Option<(u64, u64)>,
     stop: Arc<Bell>,
     ended: Receiver<()>,
     refused: Arc<AtomicU64>,
+    problem: Problem,
 }
 
 impl Guard {
     /// Listens at `path`, which is free, in front of a library that listens at `inside`, for a port
     /// with so many rings.
-    pub fn listen(path: &Path, inside: &Path, rings: u32) -> io::Result<Self> {
+    pub fn listen(path: &Path, inside: Inside, rings: u32) -> io::Result<Self> {
         let listener = UnixListener::bind(path)?;
         listener.set_nonblocking(true)?;
         let data = std::fs::symlink_metadata(path)?;
+        let file = Some((data.dev(), data.ino()));
+        Self::begin(Door::Listens(listener), path, file, inside, rings)
+    }
+
+    /// Connects to whoever listens at `path`, now or later, and again whenever it is gone; for the
+    /// rest as [`Guard::listen`]. What is at `path` stays.
+    pub fn connect(path: &Path, inside: Inside, rings: u32) -> io::Result<Self> {
+        Self::begin(Door::Calls(Calls::new(path)), path, None, inside, rings)
+    }
+
+    fn begin(
+        door: Door,
+        path: &Path,
+        file: Option<(u64, u64)>,
+        inside: Inside,
+        rings: u32,
+    ) -> io::Result<Self> {
         let (stop, refused) = (Arc::new(Bell::new()?), Arc::<AtomicU64>::default());
+        let nobody = format!("{} is about to be connected to", path.display());
+        let problem = Problem::new(Mutex::new(Some(nobody).filter(|_| door.fd().is_none())));
         let serving = Serving {
-            listener,
+            door,
             path: path.to_owned(),
-            inside: inside.to_owned(),
+            inside,
             rings,
             signals: Arc::new(Signals::new()?),
             stop: Arc::clone(&stop),
             refused: Arc::clone(&refused),
+            problem: Arc::clone(&problem),
             peer: None,
             leaving: None,
         };
@@ -74,12 +100,17 @@ impl Guard {
             // Nobody waits for it any more, if it took too long.
             let _ = end.send(());
         })?;
-        Ok(Self { path: path.to_owned(), file: (data.dev(), data.ino()), stop, ended, refused })
+        Ok(Self { path: path.to_owned(), file, stop, ended, refused, problem })
     }
 
     /// Peers that were turned away for what they said.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Why nobody is there whom it connects to; nothing of one that listens.
+    pub fn problem(&self) -> Option<String> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -89,20 +120,21 @@ impl Drop for Guard {
         // In vain only where the thread waits for a file system.
         let _ = self.ended.recv_timeout(PATIENCE);
         let there = std::fs::symlink_metadata(&self.path);
-        if there.is_ok_and(|data| (data.dev(), data.ino()) == self.file) {
+        if self.file.is_some() && there.ok().map(|data| (data.dev(), data.ino())) == self.file {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
 struct Serving {
-    listener: UnixListener,
+    door: Door,
     path: PathBuf,
-    inside: PathBuf,
+    inside: Inside,
     rings: u32,
     signals: Arc<Signals>,
     stop: Arc<Bell>,
     refused: Arc<AtomicU64>,
+    problem: Problem,
     peer: Option<Peer>,
     /// The connection of a peer that left, until the library closes it, and the memory of that.
     leaving: Option<(UnixStream, Vec<Watched>)>,
@@ -135,10 +167,12 @@ impl Serving {
     fn wait(&self) {
         let (readable, writable) = (libc::POLLIN, libc::POLLOUT);
         let mut whom = vec![(self.stop.fd().as_raw_fd(), readable)];
+        let mut rests = None;
         if let Some((back, _)) = &self.leaving {
             whom.push((back.as_raw_fd(), readable));
         } else {
-            whom.push((self.listener.as_raw_fd(), readable));
+            whom.extend(self.door.fd().map(|fd| (fd, readable)));
+            rests = self.door.rests().filter(|_| self.peer.is_none());
         }
         if let Some(peer) = &self.peer {
             let (front, back) = (peer.front.as_raw_fd(), peer.back.as_raw_fd());
@@ -152,25 +186,57 @@ impl Serving {
         let poll = |(fd, events)| libc::pollfd { fd, events, revents: 0 };
         let mut polled: Vec<libc::pollfd> = whom.into_iter().map(poll).collect();
         let watches = self.peer.as_ref().is_some_and(|peer| !peer.memory.is_empty());
-        let time = if watches { LOOK.as_millis() as i32 } else { -1 };
+        // Of less than a millisecond one: it is not asked in vain.
+        let time = match rests.map(|rests| rests.as_nanos().div_ceil(1_000_000) as i32) {
+            Some(rests) => rests,
+            None if watches => LOOK.as_millis() as i32,
+            None => -1,
+        };
         // SAFETY: a list of ours, of that length.
         unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, time) };
     }
 
     fn let_in(&mut self) {
-        while let Ok((front, _)) = self.listener.accept() {
+        while let Some(front) = self.next() {
             let socket = self.path.display();
             if self.peer.is_some() {
                 tracing::debug!(%socket, "a vhost port has a peer already; another is turned away");
                 continue;
             }
-            match UnixStream::connect(&self.inside) {
-                Ok(back) => self.peer = Some(Peer::new(front, back, self.rings)),
+            match self.inside.connect() {
+                Ok(back) => {
+                    self.peer = Some(Peer::new(front, back, self.rings));
+                    self.tell(None);
+                }
                 Err(error) => {
                     tracing::warn!(fault = "vhost-guard", %socket, %error, "a vhost port is not there");
+                    self.door.is_left();
                 }
             }
         }
+    }
+
+    /// Whoever is to be let in, or turned away.
+    fn next(&mut self) -> Option<UnixStream> {
+        match &mut self.door {
+            Door::Listens(listener) => listener.accept().ok().map(|(front, _)| front),
+            Door::Calls(_) if self.peer.is_some() => None,
+            Door::Calls(calls) => match calls.call(Instant::now())? {
+                Ok(front) => Some(front),
+                Err(error) => {
+                    let socket = self.path.display();
+                    let why =
+                        format!("{socket} cannot be connected to, and is tried again: {error}");
+                    self.tell(Some(why));
+                    None
+                }
+            },
+        }
+    }
+
+    /// Why nobody is there.
+    fn tell(&self, why: Option<String>) {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     fn leave(&mut self, end: &End) {
@@ -185,6 +251,15 @@ impl Serving {
                 tracing::warn!(fault = "vhost-guard", %socket, %error, "a vhost peer was left");
             }
         }
+        if let Door::Calls(_) = self.door {
+            let why = match end {
+                End::Left => "left".to_owned(),
+                End::Refused(why) => format!("was turned away: {why}"),
+                End::Failed(error) => format!("was left: {error}"),
+            };
+            self.tell(Some(format!("who listens at {socket} {why}")));
+        }
+        self.door.is_left();
         if let Some(Peer { back, memory, .. }) = self.peer.take() {
             // The library reads what was said, and then the end.
             let _ = back.shutdown(Shutdown::Write);

@@ -8,6 +8,9 @@ use std::os::fd::FromRawFd;
 use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
+#[path = "guard_calls_tests.rs"]
+mod calls;
+
 const FRONT: u64 = 0x7000_0000;
 const BYTES: u64 = 0x10000;
 
@@ -32,7 +35,8 @@ impl Played {
         let path = std::env::temp_dir().join(name);
         let inside = path.with_extension("inside");
         let library = UnixListener::bind(&inside).unwrap();
-        Self { guard: Guard::listen(&path, &inside, 2).unwrap(), path, library, inside }
+        let guard = Guard::listen(&path, Inside::at(&inside), 2).unwrap();
+        Self { guard, path, library, inside }
     }
 
     /// A front end, and what the library has of it.

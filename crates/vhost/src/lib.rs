@@ -7,8 +7,9 @@
 //!     ╚══════════════ memory, and rings in it ═════════════════╝   packets: not by the guard
 //! ```
 //! message: what is said; rules: what may be said, and when; behind: what stands behind a
-//! descriptor; channel: how it goes over; guard: a thread between the two sockets; call: wakes a
-//! peer; zeroes: what becomes of memory that a peer takes away.
+//! descriptor; channel: how it goes over; guard: a thread between the two sockets; door: who
+//! connects to whom; inside: where the library is; call: wakes a peer; zeroes: what becomes of
+//! memory that a peer takes away.
 //!
 //! What the library (22.11 to 25.07, by its source) does with what it is told, and what the guard
 //! makes of it:
@@ -31,11 +32,14 @@
 pub mod behind;
 mod call;
 mod channel;
+mod door;
 mod guard;
+mod inside;
 pub mod message;
 mod refusal;
 pub mod rules;
 mod zeroes;
 
 pub use guard::Guard;
+pub use inside::Inside;
 pub use refusal::Refusal;

@@ -29,7 +29,7 @@ fn ip4() -> Result<Rig, RigError> {
     let agreement = Agreement::SingleRate { rate, burst_bytes: 1 << 30, excess_bytes: None };
     let pass = Treatment::Pass(Mark::default());
     let policer = NamedPolicer {
-        policer: Policer::new(agreement, false)?,
+        policer: Policer::new(agreement, false)?.into(),
         treatments: [pass, pass, Treatment::Drop],
         counters: Box::new([ColourCounters::default()]),
     };

@@ -80,6 +80,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "ingress_policing_rate",
             "ingress_policing_burst",
             "ingress_policing_kpkts_rate",
+            "ingress_policing_kpkts_burst",
             "admin_state",
             "link_state",
             "link_speed",

@@ -8,9 +8,7 @@
 //! | | `…=net_af_xdp0,iface=eth1` | `af_xdp` |
 //! | | `…=net_virtio_user0,path=/run/vhost.sock` | `virtio_user` |
 //! | `dpdkvhostuser` | | `vhost`, its socket in the folder of sockets by the interface's name |
-//!
-//! Who makes the socket of a `vhost` port is the router: `dpdkvhostuserclient`, whose socket the
-//! machine makes, is not done.
+//! | `dpdkvhostuserclient` | `vhost-server-path=/run/vm.sock` | `vhost`, the machine makes the socket |
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -73,6 +71,19 @@ pub(super) fn socket(name: &str, folder: &Path) -> Result<String, String> {
     Ok(format!("vhost socket {socket}"))
 }
 
+/// Longest path of a socket: the kernel's limit.
+const PATH_BYTES: usize = 107;
+
+/// What it says of a socket that a virtual machine makes.
+pub(super) fn machines_socket(name: &str, options: &Options) -> Result<String, String> {
+    let said = options.get("vhost-server-path").filter(|it| !it.is_empty());
+    let said = said.ok_or_else(|| format!("'{name}' is missing 'options:vhost-server-path'"))?;
+    match is_path(said) && said.len() <= PATH_BYTES {
+        true => Ok(format!("vhost socket {said} role client")),
+        false => Err(format!("options:vhost-server-path `{said}` is no path of a socket here")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,5 +140,22 @@ mod tests {
         let words = socket("vm1", Path::new("/run/ovs")).unwrap();
         assert_eq!(words, "vhost socket /run/ovs/vm1");
         assert!(socket("vm1", Path::new("/run/o vs")).is_err());
+    }
+
+    #[test]
+    fn a_socket_that_the_machine_makes_is_where_the_row_says() {
+        let told = |path: &str| {
+            let said = ("vhost-server-path".to_owned(), path.to_owned());
+            machines_socket("vm1", &[said].into())
+        };
+        assert_eq!(told("/run/vm1.sock").unwrap(), "vhost socket /run/vm1.sock role client");
+        let missing = "'vm1' is missing 'options:vhost-server-path'";
+        assert_eq!(told("").unwrap_err(), missing);
+        assert_eq!(machines_socket("vm1", &Options::new()).unwrap_err(), missing);
+        for wrong in ["vm1.sock", "/run/a b", "/run/a,b", &format!("/{}", "x".repeat(107))] {
+            let why = told(wrong).unwrap_err();
+            let told = format!("options:vhost-server-path `{wrong}` is no path of a socket here");
+            assert_eq!(why, told);
+        }
     }
 }

@@ -437,10 +437,9 @@ impl<R: Router> Maker<R> {
                 let policer = policer_name(name, way);
                 let done = match words {
                     Some(words) => {
-                        let is_there = outcome.running.policers.contains(&policer);
-                        let verb = if is_there { "set" } else { "add" };
+                        // In place of one that is there: what this one does not limit is not.
                         let commands = [
-                            format!("policer {verb} {policer} {words}"),
+                            format!("policer add {policer} {words}"),
                             format!("port set {name} {key} {policer}"),
                         ];
                         self.put(of, name, words, &commands)?

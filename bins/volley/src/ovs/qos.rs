@@ -27,6 +27,9 @@ pub(super) struct Treatment {
     pub(super) police_out: Option<String>,
 }
 
+/// Most packets a second, and at once, that a policer counts.
+const MOST_PACKETS: u64 = 4_000_000_000;
+
 type Settings = BTreeMap<String, String>;
 
 /// A row of Queue.
@@ -178,20 +181,22 @@ fn hfsc(
 }
 
 /// What a row of Interface holds what comes in to, in words of a policer.
-pub(super) fn police_in(interface: &Row) -> Result<Option<String>, String> {
+pub(super) fn police_in(interface: &Row) -> Option<String> {
     let told = |column| interface.whole(column).unwrap_or(0).max(0) as u64;
-    if told("ingress_policing_kpkts_rate") != 0 {
-        return Err("ingress_policing_kpkts_rate is not done".to_owned());
-    }
+    let burst = |column, usual| Some(told(column)).filter(|it| *it != 0).unwrap_or(usual);
+    let mut words = Vec::new();
     let rate = told("ingress_policing_rate");
-    if rate == 0 {
-        return Ok(None);
+    if rate != 0 {
+        let octets = burst("ingress_policing_burst", 8_000).saturating_mul(125);
+        words.push(format!("rate {rate}kbit burst {}", octets.max(FRAME)));
     }
-    let burst = match told("ingress_policing_burst") {
-        0 => 8_000,
-        burst => burst,
-    };
-    Ok(Some(format!("rate {rate}kbit burst {}", (burst * 125).max(FRAME))))
+    let rate = told("ingress_policing_kpkts_rate");
+    if rate != 0 {
+        let thousands = |it: u64| it.saturating_mul(1_000).min(MOST_PACKETS);
+        let burst = thousands(burst("ingress_policing_kpkts_burst", 16));
+        words.push(format!("packet_rate {} packet_burst {burst}", thousands(rate)));
+    }
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
 #[cfg(test)]
@@ -267,12 +272,23 @@ mod tests {
     }
 
     #[test]
-    fn policing_is_in_kilobits() {
+    fn policing_is_in_kilobits_and_thousands_of_packets() {
         let mut row = Row::default();
-        assert_eq!(police_in(&row), Ok(None));
+        assert_eq!(police_in(&row), None);
         row.set("ingress_policing_rate", Datum::whole(1000));
-        assert_eq!(police_in(&row).unwrap().unwrap(), "rate 1000kbit burst 1000000");
+        assert_eq!(police_in(&row).unwrap(), "rate 1000kbit burst 1000000");
         row.set("ingress_policing_burst", Datum::whole(100));
-        assert_eq!(police_in(&row).unwrap().unwrap(), "rate 1000kbit burst 12500");
+        assert_eq!(police_in(&row).unwrap(), "rate 1000kbit burst 12500");
+        // Bursts say nothing without a rate.
+        row.set("ingress_policing_kpkts_burst", Datum::whole(2));
+        assert_eq!(police_in(&row).unwrap(), "rate 1000kbit burst 12500");
+        row.set("ingress_policing_kpkts_rate", Datum::whole(7));
+        let both = "rate 1000kbit burst 12500 packet_rate 7000 packet_burst 2000";
+        assert_eq!(police_in(&row).unwrap(), both);
+        row.set("ingress_policing_rate", Datum::whole(0));
+        row.set("ingress_policing_kpkts_burst", Datum::whole(0));
+        assert_eq!(police_in(&row).unwrap(), "packet_rate 7000 packet_burst 16000");
+        row.set("ingress_policing_kpkts_rate", Datum::whole(i64::MAX));
+        assert!(police_in(&row).unwrap().starts_with("packet_rate 4000000000 "));
     }
 }

@@ -1,5 +1,6 @@
 //! Tables of bridges of flows: the rows of Flow_Table, as the router has them.
 
+use control::config::objects::bridge_tables::is_of_bits;
 use ovsdb::{Atom, Datum, Row, Rows};
 
 /// The last table there is.
@@ -31,8 +32,15 @@ pub(super) fn words(rows: &Rows, name: &str, bridge: &Row) -> (Vec<String>, Vec<
             words.push_str(&format!(" flow_limit {}", limit.clamp(0, MOST_FLOWS)));
         }
         if table.text("overflow_policy") == Some("evict") {
-            let why = "overflow_policy evict is not done, flows beyond flow_limit are refused";
-            wrong.push(format!("{name}: table {number}: {why}"));
+            words.push_str(" evict true");
+        }
+        for group in table.get("groups").atoms() {
+            let group = group.to_string();
+            match is_of_bits(&group) {
+                true => words.push_str(&format!(" groups {group}")),
+                // As in Open vSwitch it makes no groups.
+                false => wrong.push(format!("{name}: table {number}: `{group}` is no field")),
+            }
         }
         made.push(words);
     }
@@ -51,8 +59,9 @@ mod tests {
         let row = |row| json!({ "new": row });
         let tables = json!({
             "a": row(json!({ "name": "acl", "flow_limit": 9, "overflow_policy": "refuse" })),
-            "b": row(json!({ "flow_limit": 5, "overflow_policy": "evict" })),
-            "c": row(json!({ "name": "two words" })),
+            "b": row(json!({ "flow_limit": 5, "overflow_policy": "evict",
+                "groups": ["set", ["NXM_OF_IN_PORT[]", "NXM_OF_VLAN_TCI[0..11]", "in port"]] })),
+            "c": row(json!({ "name": "two words", "groups": "reg0[]" })),
         });
         let of = |uuid: &str| json!(["uuid", uuid]);
         let map = json!(["map", [[3, of("a")], [0, of("b")], [7, of("c")], [254, of("a")]]]);
@@ -60,11 +69,18 @@ mod tests {
         rows.update(&json!({ "Flow_Table": tables, "Bridge": bridge })).unwrap();
         let bridge = rows.get("Bridge", "br").unwrap();
         let (made, wrong) = words(&rows, "br0", bridge);
-        assert_eq!(made, ["0 flow_limit 5", "3 name acl flow_limit 9", "7"]);
+        assert_eq!(
+            made,
+            [
+                "0 flow_limit 5 evict true groups NXM_OF_IN_PORT[] groups NXM_OF_VLAN_TCI[0..11]",
+                "3 name acl flow_limit 9",
+                "7 groups reg0[]",
+            ]
+        );
         assert_eq!(
             wrong,
             [
-                "br0: table 0: overflow_policy evict is not done, flows beyond flow_limit are refused",
+                "br0: table 0: `in port` is no field",
                 "br0: there is no table 254, 253 is the last",
                 "br0: `two words` is no name of a table",
             ]

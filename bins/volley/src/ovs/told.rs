@@ -12,8 +12,18 @@ use super::rstp;
 use super::wanted::Wanted;
 
 /// Kinds of interfaces that there are.
-const KINDS: [&str; 9] =
-    ["dpdk", "dpdkvhostuser", "geneve", "gre", "internal", "patch", "system", "tap", "vxlan"];
+const KINDS: [&str; 10] = [
+    "dpdk",
+    "dpdkvhostuser",
+    "dpdkvhostuserclient",
+    "geneve",
+    "gre",
+    "internal",
+    "patch",
+    "system",
+    "tap",
+    "vxlan",
+];
 
 /// Columns of a row that are to be other than they are.
 pub(super) struct Columns(BTreeMap<(&'static str, String), BTreeMap<&'static str, Datum>>);

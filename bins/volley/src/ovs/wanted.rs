@@ -313,11 +313,8 @@ impl Wanted {
             add.push_str(&format!(" mtu {mtu}"));
         }
         let vlans = Vlans::read(port)?;
-        let mut made = WantedPort { of: uuid.to_owned(), add, ..WantedPort::default() };
-        match qos::police_in(interface) {
-            Ok(words) => made.police_in = words,
-            Err(why) => self.fault(uuid, why),
-        }
+        let police_in = qos::police_in(interface);
+        let mut made = WantedPort { of: uuid.to_owned(), add, police_in, ..WantedPort::default() };
         for (_, qos) in rows.named(port, "qos", "QoS") {
             match qos::treatment(name, qos, rows) {
                 Ok(treatment) => made.treatment = treatment,
@@ -389,9 +386,7 @@ fn kind_words(name: &str, interface: &Row, machine: &Machine<'_>) -> Result<Stri
         Some("patch") => patch_words(name, &options, machine),
         Some("dpdk") => dpdk::device(name, &options),
         Some("dpdkvhostuser") => dpdk::socket(name, machine.folder),
-        Some("dpdkvhostuserclient") => Err(format!(
-            "{name}: type dpdkvhostuserclient is not done here, the router makes the socket: dpdkvhostuser"
-        )),
+        Some("dpdkvhostuserclient") => dpdk::machines_socket(name, &options),
         Some(kind) => tunnels::words(kind, &options).unwrap_or_else(|| {
             Err(format!("could not open network device {name} (type {kind} is not done here)"))
         }),

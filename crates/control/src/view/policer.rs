@@ -7,16 +7,22 @@ use super::answer::*;
 pub struct Policer {
     /// Its name.
     pub name: String,
-    /// The committed rate.
-    pub rate: String,
+    /// The committed rate; null where octets are not counted.
+    pub rate: Option<String>,
     /// The committed burst.
-    pub burst: String,
+    pub burst: Option<String>,
     /// What more may come after silence.
     pub excess_burst: Option<String>,
     /// The peak rate.
     pub peak_rate: Option<String>,
     /// The peak burst.
     pub peak_burst: Option<String>,
+    /// Packets a second; null where packets are not counted.
+    #[serde(default)]
+    pub packet_rate: Option<u32>,
+    /// Packets that may come at once.
+    #[serde(default)]
+    pub packet_burst: Option<u32>,
     /// Whether packets are no better than their DSCP says.
     pub colour_aware: bool,
     /// The ports that hold what they receive to it.
@@ -78,6 +84,10 @@ impl Policer {
             (_, Some(rate), Some(burst)) => format!(", {rate} {burst}"),
             _ => String::new(),
         };
-        format!("{} {}{more}", self.rate, self.burst)
+        let octets = self.rate.as_ref().zip(self.burst.as_ref());
+        let octets = octets.map(|(rate, burst)| format!("{rate} {burst}{more}"));
+        let packets = self.packet_rate.zip(self.packet_burst);
+        let packets = packets.map(|(rate, burst)| format!("{rate}/s {burst} packets"));
+        octets.into_iter().chain(packets).collect::<Vec<_>>().join(", ")
     }
 }

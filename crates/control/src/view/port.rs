@@ -14,7 +14,8 @@ pub struct Port {
     pub admin_up: bool,
     /// Whether its link is up.
     pub link_up: bool,
-    /// Why its device is away, or what that cannot do; null when all is well.
+    /// Why its device is away, what that cannot do, or why nobody is at the other end of a socket
+    /// that it connects to; null when all is well.
     #[serde(default)]
     pub problem: Option<String>,
     /// The link's speed; 0 when unknown.

@@ -23,11 +23,13 @@ impl FakeRouter {
         let colours = view::PolicerColour::NAMES.into_iter().zip(actions);
         view::Policer {
             name: name.to_string(),
-            rate: policer.rate.to_string(),
-            burst: policer.burst.to_string(),
+            rate: policer.rate.map(|rate| rate.to_string()),
+            burst: policer.burst.map(|burst| burst.to_string()),
             excess_burst: policer.excess_burst.map(|burst| burst.to_string()),
             peak_rate: policer.peak_rate.map(|rate| rate.to_string()),
             peak_burst: policer.peak_burst.map(|burst| burst.to_string()),
+            packet_rate: policer.packet_rate,
+            packet_burst: policer.packet_burst,
             colour_aware: policer.colour_aware,
             ports_in: named(|port| port.policing.police_in.as_ref()),
             ports_out: named(|port| port.policing.police_out.as_ref()),

@@ -9,9 +9,13 @@ use crate::kind::{AddressOf, Kind};
 use crate::link::Link;
 use crate::stats::PortStats;
 use crate::{Error, PortClock, PortFacts, PortOptions, stale};
-use ::vhost::Guard;
+use ::vhost::{Guard, Inside};
+use std::collections::hash_map::RandomState;
 use std::fmt;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{DirBuilder, Permissions};
+use std::hash::BuildHasher;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The host's end of a virtual machine's network card.
@@ -19,13 +23,18 @@ use std::path::{Path, PathBuf};
 pub struct Vhost {
     /// The socket both meet at.
     pub socket: PathBuf,
-    /// Connect to the socket instead of listening. Nothing stands between then.
+    /// Connect to the socket, which the machine makes, instead of listening.
     pub client: bool,
 }
 
 impl Vhost {
-    /// Where DPDK listens, for the guard alone.
+    /// Where DPDK listens, for the guard alone. Where the machine makes the socket its folder is
+    /// not ours: in one that nobody can guess, for as long as it takes to hide it.
     fn inside(&self) -> PathBuf {
+        if self.client {
+            let number = RandomState::new().hash_one(0);
+            return std::env::temp_dir().join(format!("volley-vhost-{number:016x}")).join("dpdk");
+        }
         let mut path = self.socket.clone().into_os_string();
         path.push(".dpdk");
         path.into()
@@ -40,17 +49,14 @@ impl Kind for Vhost {
     fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
         // Of one that cannot be the reason is told by its own path.
         Arguments::default().socket("iface", &self.socket)?;
-        let socket = if self.client { self.socket.clone() } else { self.inside() };
+        let inside = self.inside();
         let arguments = Arguments::default()
-            .socket("iface", &socket)?
+            .socket("iface", &inside)?
             .with("queues", shape.queues)
-            .with("client", u8::from(self.client));
+            .with("client", 0);
         let driver = EthDev::of(Device::of_driver("net_vhost", arguments));
-        if self.client {
-            return Ok(driver);
-        }
         let pairs = shape.queues;
-        Ok(Box::new(Guarded { spec: self.clone(), pairs, driver, guard: None }))
+        Ok(Box::new(Guarded { spec: self.clone(), inside, pairs, driver, guard: None }))
     }
 
     fn has_queue_pairs(&self) -> bool {
@@ -75,32 +81,69 @@ impl fmt::Display for Vhost {
 /// DPDK's driver and the guard in front of it.
 struct Guarded {
     spec: Vhost,
+    inside: PathBuf,
     pairs: u16,
     driver: Box<dyn Driver>,
     /// From `configure` on.
     guard: Option<Guard>,
 }
 
+impl Guarded {
+    /// Makes room for the library's socket.
+    fn make_room(&self) -> Result<(), i32> {
+        if let (true, Some(folder)) = (self.spec.client, self.inside.parent()) {
+            return DirBuilder::new().mode(0o700).create(folder).map_err(|error| code(&error));
+        }
+        stale::remove_socket(&self.inside);
+        match self.inside.symlink_metadata() {
+            Ok(_) => Err(-libc::EADDRINUSE),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// A folder of ours is of no use any more.
+    fn clear_room(&self) {
+        if let (true, Some(folder)) = (self.spec.client, self.inside.parent()) {
+            // What is there no more need not go.
+            let _ = std::fs::remove_file(&self.inside);
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+
+    /// Puts the guard in front of the library, which listens.
+    fn guard(&self) -> io::Result<Guard> {
+        // Whoever reaches it reaches past the guard. If it fails, the usual rights are on it.
+        let _ = std::fs::set_permissions(&self.inside, Permissions::from_mode(0o600));
+        let rings = 2 * u32::from(self.pairs);
+        if !self.spec.client {
+            return Guard::listen(&self.spec.socket, Inside::at(&self.inside), rings);
+        }
+        let inside = Inside::hidden(&self.inside)?;
+        self.clear_room();
+        Guard::connect(&self.spec.socket, inside, rings)
+    }
+}
+
+fn code(error: &io::Error) -> i32 {
+    -error.raw_os_error().unwrap_or(libc::EINVAL)
+}
+
 impl Driver for Guarded {
     fn open(&mut self, options: &PortOptions) -> Result<PortFacts, i32> {
-        let inside = self.spec.inside();
-        stale::remove_socket(&inside);
-        if inside.symlink_metadata().is_ok() {
-            return Err(-libc::EADDRINUSE);
+        self.make_room()?;
+        let opened = self.driver.open(options);
+        if opened.is_err() {
+            self.clear_room();
         }
-        self.driver.open(options)
+        opened
     }
 
     fn configure(&mut self, wanted: Queues, options: &PortOptions) -> Result<Queues, Failed> {
         let queues = self.driver.configure(wanted, options)?;
-        let inside = self.spec.inside();
-        // Whoever reaches it reaches past the guard. If it fails, the usual rights are on it.
-        let ours_alone = std::fs::Permissions::from_mode(0o600);
-        let _ = std::fs::set_permissions(&inside, ours_alone);
-        let rings = 2 * u32::from(self.pairs);
-        let guard = Guard::listen(&self.spec.socket, &inside, rings).map_err(|error| Failed {
-            action: format!("listen at {}", self.spec),
-            code: -error.raw_os_error().unwrap_or(libc::EINVAL),
+        let action = if self.spec.client { "connect to" } else { "listen at" };
+        let guard = self.guard().map_err(|error| Failed {
+            action: format!("{action} {}", self.spec),
+            code: code(&error),
         })?;
         self.guard = Some(guard);
         Ok(queues)
@@ -117,6 +160,7 @@ impl Driver for Guarded {
     fn close(&mut self) {
         self.guard = None;
         self.driver.close();
+        self.clear_room();
     }
 
     fn source(&self, queue: u16) -> Option<Source> {
@@ -129,6 +173,14 @@ impl Driver for Guarded {
 
     fn link(&self) -> Result<Link, i32> {
         self.driver.link()
+    }
+
+    fn problem(&self) -> Option<String> {
+        let guard = self.guard.as_ref().filter(|_| self.spec.client)?;
+        guard.problem().or_else(|| {
+            let is_down = self.driver.link().is_ok_and(|link| !link.up);
+            is_down.then(|| format!("who listens at {} has begun no rings", self.spec))
+        })
     }
 
     fn stats(&self) -> Result<PortStats, i32> {

@@ -24,10 +24,10 @@ mod tests {
     use super::*;
     use crate::filter::{
         Mark, Policed,
-        testing_police::{EF, counted, frame, policed},
+        testing_police::{EF, counted, few_packets, frame, policed},
     };
     use crate::interface::InTurn;
-    use crate::testing::{FAR6, GRE_LINK, HOST6, World};
+    use crate::testing::{FAR, FAR6, GRE_LINK, HOST, HOST6, World};
     use graph::harness::{NodeHarness, Outcome};
     use wire::craft;
 
@@ -47,6 +47,17 @@ mod tests {
         let frames: Vec<_> = out[..3].iter().map(|out| out.header.clone()).collect();
         assert_eq!(frames, [frame(1), frame(1), frame(12)]);
         assert_eq!(counted(&policed), [(2, 120), (1, 60), (1, 60)]);
+    }
+
+    #[test]
+    fn packets_are_counted_whatever_their_length() {
+        let policed = few_packets();
+        let long = || craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).udp(1, 2).payload_len(1400);
+        let long = || long().build();
+        let out = run(0, &policed, &[long(), frame(0), long(), frame(0), long()]);
+        let exits: Vec<_> = out.iter().map(|out| out.exit.as_str()).collect();
+        assert_eq!(exits, ["enter", "enter", "enter", "exceeding", "exceeding"]);
+        assert_eq!(counted(&policed), [(3, 2 * 1442 + 60), (0, 0), (2, 60 + 1442)]);
     }
 
     #[test]

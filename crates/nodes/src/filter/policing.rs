@@ -1,14 +1,14 @@
 //! What an interface has done to its frames by a policer and by marks.
 //!
 //! ```text
-//!  frame ─▶ its colour by DSCP ─▶ Policer, shared by all workers ─▶ colour ─▶ drop │ mark, pass
+//!  frame ─▶ its colour by DSCP ─▶ Limits, shared by all workers ─▶ colour ─▶ drop │ mark, pass
 //! ```
 
 use crate::filter::marking::{Mark, Place, colour_of};
 use crate::tables::{Run, Setup, Work};
 use graph::{Context, Exits};
 use packet::{Frame, PacketView};
-use police::{Colour, ColourCounters, Moment, Policer};
+use police::{Colour, ColourCounters, Limits, Moments};
 use std::sync::Arc;
 
 /// What becomes of packets of a colour.
@@ -24,7 +24,7 @@ pub enum Treatment {
 #[derive(Debug)]
 pub struct NamedPolicer {
     /// Colours packets.
-    pub policer: Policer,
+    pub policer: Limits,
     /// What becomes of them, in the order of [`Colour::ALL`].
     pub treatments: [Treatment; 3],
     /// One set a worker.
@@ -84,31 +84,51 @@ impl Work for Policing {
             run.slots.for_each(|slot| policed.mark.write_at(&mut frame.view(slot), place));
             return;
         };
-        let moment = named.policer.at(context.now_tsc);
         if fib::only_looks() {
-            only_ask(run, policed, named, moment, frame, exits);
+            only_ask(run, policed, named, named.policer.at(context.now_tsc), frame, exits);
             return;
         }
-        for slot in run.slots {
-            let bytes = frame.lengths()[slot];
-            let mut packet = frame.view(slot);
-            let before = said(named, &packet, place);
-            let colour = named.policer.colour(moment, bytes, before);
-            if let Some(counters) = named.counters.get(usize::from(context.worker)) {
-                counters.add(colour, bytes);
-            }
-            match named.treatments[colour as usize] {
-                Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
-                Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
-            }
+        // Most count octets alone, and are asked for nothing else.
+        if let Some(octets) = named.policer.octets_alone() {
+            let moment = octets.at(context.now_tsc);
+            let colour = |bytes, before| octets.colour(moment, bytes, before);
+            return treat(run, (policed, named), frame, exits, context.worker, colour);
+        }
+        let moments = named.policer.at(context.now_tsc);
+        let colour = |bytes, before| named.policer.colour(moments, bytes, before);
+        treat(run, (policed, named), frame, exits, context.worker, colour);
+    }
+}
+
+/// Gives each frame a colour, and has become of it what becomes of that.
+#[inline(always)]
+fn treat(
+    run: Run<'_, Policed>,
+    (policed, named): (&Policed, &NamedPolicer),
+    frame: &mut Frame,
+    exits: &mut Exits<'_, Exceeds>,
+    worker: u16,
+    colour: impl Fn(u32, Colour) -> Colour,
+) {
+    let (place, is_aware) = (Place::of(run.row), named.policer.is_colour_aware());
+    for slot in run.slots {
+        let bytes = frame.lengths()[slot];
+        let mut packet = frame.view(slot);
+        let colour = colour(bytes, said(is_aware, &packet, place));
+        if let Some(counters) = named.counters.get(usize::from(worker)) {
+            counters.add(colour, bytes);
+        }
+        match named.treatments[colour as usize] {
+            Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
+            Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
         }
     }
 }
 
-/// The colour that a packet says it has.
+/// The colour that a packet says it has, where somebody wants to know.
 #[inline(always)]
-fn said(named: &NamedPolicer, packet: &PacketView<'_>, place: Place) -> Colour {
-    match named.policer.is_colour_aware() {
+fn said(is_aware: bool, packet: &PacketView<'_>, place: Place) -> Colour {
+    match is_aware {
         true => colour_of(packet.header(), place == Place::Packet),
         false => Colour::Green,
     }
@@ -122,15 +142,15 @@ fn only_ask(
     run: Run<'_, Policed>,
     policed: &Policed,
     named: &NamedPolicer,
-    moment: Moment,
+    moment: Moments,
     frame: &mut Frame,
     exits: &mut Exits<'_, Exceeds>,
 ) {
-    let place = Place::of(run.row);
+    let (place, is_aware) = (Place::of(run.row), named.policer.is_colour_aware());
     for slot in run.slots {
         let bytes = frame.lengths()[slot];
         let mut packet = frame.view(slot);
-        let before = said(named, &packet, place);
+        let before = said(is_aware, &packet, place);
         match named.treatments[named.policer.would_be(moment, bytes, before) as usize] {
             Treatment::Drop => exits.set(slot, Exceeds::Exceeding),
             Treatment::Pass(mark) => mark.or(policed.mark).write_at(&mut packet, place),
@@ -143,7 +163,7 @@ pub(crate) mod testing {
     use super::*;
     use crate::testing::{FAR, HOST};
     use graph::tsc_hz;
-    use police::{Agreement, Rate};
+    use police::{Agreement, PacketAgreement, Policer, Rate};
     use wire::craft;
 
     /// The mark of voice.
@@ -162,11 +182,24 @@ pub(crate) mod testing {
         let agreement = Agreement::SingleRate { rate, burst_bytes: 120, excess_bytes: Some(60) };
         let yellow = Treatment::Pass(Mark { dscp: Some(12), pcp: None });
         let named = NamedPolicer {
-            policer: Policer::new(agreement, colour_aware).unwrap(),
+            policer: Policer::new(agreement, colour_aware).unwrap().into(),
             treatments: [Treatment::Pass(Mark::default()), yellow, Treatment::Drop],
             counters: [ColourCounters::default()].into(),
         };
         Policed { policer: Some(Arc::new(named)), mark }
+    }
+
+    /// A packet a second, and three at once, whatever their length; the others go.
+    pub(crate) fn few_packets() -> Policed {
+        let rate = Rate::of_packets(1, tsc_hz()).unwrap();
+        let packets = Some(PacketAgreement { rate, burst: 3 });
+        let pass = Treatment::Pass(Mark::default());
+        let named = NamedPolicer {
+            policer: Limits::new(None, packets, false).unwrap(),
+            treatments: [pass, pass, Treatment::Drop],
+            counters: [ColourCounters::default()].into(),
+        };
+        Policed { policer: Some(Arc::new(named)), mark: Mark::default() }
     }
 
     /// Packets of each colour, and bytes.

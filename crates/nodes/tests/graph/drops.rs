@@ -137,7 +137,7 @@ fn police_all(rig: &mut Rig, id: u16, hold: impl Fn(&mut Interface, Policed)) {
     let rate = police::Rate::new(8, graph::tsc_hz()).unwrap();
     let agreement = Agreement::SingleRate { rate, burst_bytes: 1, excess_bytes: None };
     let named = NamedPolicer {
-        policer: Policer::new(agreement, false).unwrap(),
+        policer: Policer::new(agreement, false).unwrap().into(),
         treatments: [Treatment::Drop; 3],
         counters: [].into(),
     };

@@ -155,7 +155,7 @@ impl Request {
                 let table = body.u8()?;
                 body.skip(3)?;
                 let config = body.u32()?;
-                // Properties of eviction and vacancy: nothing that we do.
+                // Properties of eviction, whose ways we choose, and of vacancy, which we do not do.
                 body.skip(body.len())?;
                 Self::TableMod(table, config)
             }

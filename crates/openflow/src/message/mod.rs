@@ -34,7 +34,7 @@ pub use packets::{PacketIn, PacketInForm, PacketOut, reason};
 pub use ports::{PortDesc, PortMod, PortStats, QueueStats, config, port_status, state};
 pub use switch::{AsyncMask, AsyncMasks, Description, Features, Role};
 pub use switch::{config_reply, echo, hello};
-pub use tables::{TableDesc, TableFeatures, TableStats};
+pub use tables::{TableDesc, TableFeatures, TableStats, table_config};
 
 use crate::NICIRA;
 use crate::bytes::{Put, Writer};

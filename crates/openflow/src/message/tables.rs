@@ -38,22 +38,36 @@ impl TableStats<'_> {
     }
 }
 
+/// Bits of a table's settings.
+pub mod table_config {
+    /// Flows make room for others: from 1.4 on.
+    pub const EVICTION: u32 = 1 << 2;
+}
+
+/// How it is chosen who makes room: something of the switch's own (groups, here), the importance,
+/// the time that is left.
+const EVICTION_BY: u32 = 7;
+
 /// Settings of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableDesc {
     /// Its number.
     pub table: u8,
-    /// See the standard.
-    pub config: u32,
+    /// Whether its flows make room for others.
+    pub evicts: bool,
 }
 
 impl TableDesc {
-    /// Writes its settings.
+    /// Writes its settings, and how it is chosen who makes room: `OFPTMPT_EVICTION`.
     pub fn encode(&self, out: &mut Writer) {
-        out.u16(8);
+        let start = out.len();
+        out.u16(0);
         out.u8(self.table);
         out.u8(0);
-        out.u32(self.config);
+        out.u32(if self.evicts { table_config::EVICTION } else { 0 });
+        out.u16s(&[2, 8]);
+        out.u32(EVICTION_BY);
+        out.set_length(start, 0);
     }
 }
 
@@ -88,7 +102,8 @@ impl TableFeatures<'_> {
         // All of metadata may be matched, and written.
         out.u64(u64::MAX);
         out.u64(u64::MAX);
-        out.u32(0);
+        // Until 1.3 there is nothing here.
+        out.u32(if version >= Version::V14 { table_config::EVICTION } else { 0 });
         out.u32(self.most);
         let goes_on = self.table < self.last;
         let is_there =
@@ -125,6 +140,17 @@ fn name(table: u8, said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_of_a_table_tell_whether_and_how_flows_make_room() {
+        let encoded = |evicts| {
+            let mut out = Writer::new();
+            TableDesc { table: 3, evicts }.encode(&mut out);
+            out.to_vec()
+        };
+        assert_eq!(encoded(false), [0, 16, 3, 0, 0, 0, 0, 0, 0, 2, 0, 8, 0, 0, 0, 7]);
+        assert_eq!(encoded(true), [0, 16, 3, 0, 0, 0, 0, 4, 0, 2, 0, 8, 0, 0, 0, 7]);
+    }
 
     #[test]
     fn what_a_table_can_do_has_each_property_that_is_demanded() {

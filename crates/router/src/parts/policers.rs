@@ -13,12 +13,15 @@ use control::view;
 use graph::tsc_hz;
 use nodes::filter::{Mark, NamedPolicer, Policed, PolicerInput, PolicerOutput, Treatment};
 use nodes::tables::Interface;
-use police::{Agreement, Colour, ColourCounters, Held, PoliceError, Policer, Rate};
+use police::{Agreement, Colour, ColourCounters, Held, Limits, PacketAgreement, PoliceError, Rate};
 use state::Table;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What stands behind a policer's name where it tells how many packets may come. No name has a
+/// space, so a router that counts octets alone passes it over.
+const PACKETS: &str = " packets";
 /// For how long a killed router may have let packets pass since it wrote what was in its buckets.
 const UNWRITTEN: Duration = Duration::from_millis(1500);
 
@@ -75,8 +78,31 @@ impl Policers {
 }
 
 fn make(config: &config::Policer, workers: usize) -> Result<NamedPolicer, PoliceError> {
-    let (rate, burst_bytes) = (Rate::new(config.rate.0, tsc_hz())?, config.burst.0);
-    let agreement = match (config.peak_rate, config.peak_burst) {
+    let octets = match (config.rate, config.burst) {
+        (Some(rate), Some(burst)) => Some(octets(config, Rate::new(rate.0, tsc_hz())?, burst.0)?),
+        _ => None,
+    };
+    let packets = match (config.packet_rate, config.packet_burst) {
+        (Some(rate), Some(burst)) => {
+            let rate = Rate::of_packets(rate.into(), tsc_hz())?;
+            Some(PacketAgreement { rate, burst: burst.into() })
+        }
+        _ => None,
+    };
+    Ok(NamedPolicer {
+        policer: Limits::new(octets, packets, config.colour_aware)?,
+        treatments: [config.conform, config.exceed, config.violate].map(treatment),
+        counters: (0..workers).map(|_| ColourCounters::default()).collect(),
+    })
+}
+
+/// What was agreed about octets.
+fn octets(
+    config: &config::Policer,
+    rate: Rate,
+    burst_bytes: u64,
+) -> Result<Agreement, PoliceError> {
+    Ok(match (config.peak_rate, config.peak_burst) {
         (Some(peak), Some(peak_burst)) => {
             let (peak, peak_bytes) = (Rate::new(peak.0, tsc_hz())?, peak_burst.0);
             Agreement::TwoRate { rate, burst_bytes, peak, peak_bytes }
@@ -85,11 +111,6 @@ fn make(config: &config::Policer, workers: usize) -> Result<NamedPolicer, Police
             let excess_bytes = config.excess_burst.map(|excess| excess.0);
             Agreement::SingleRate { rate, burst_bytes, excess_bytes }
         }
-    };
-    Ok(NamedPolicer {
-        policer: Policer::new(agreement, config.colour_aware)?,
-        treatments: [config.conform, config.exceed, config.violate].map(treatment),
-        counters: (0..workers).map(|_| ColourCounters::default()).collect(),
     })
 }
 
@@ -115,14 +136,17 @@ impl Part for Policers {
         let now = core.clock.tsc();
         let left = |(name, made): (&PolicerName, &Made)| {
             let policer = &made.named.policer;
-            let Held { committed, beyond } = policer.held(policer.at(now));
-            state::policers::Policer {
-                name: name.to_string(),
-                held: [committed, beyond],
-                counted: made.counted(),
-            }
+            let (Held { committed, beyond }, packets) = policer.held(policer.at(now));
+            let (held, counted) = ([committed, beyond], made.counted());
+            let of_octets = state::policers::Policer { name: name.to_string(), held, counted };
+            let of_packets = made.config.packet_rate.map(|_| state::policers::Policer {
+                name: format!("{name}{PACKETS}"),
+                held: [packets, 0],
+                counted: Default::default(),
+            });
+            [Some(of_octets), of_packets].into_iter().flatten()
         };
-        let all: Vec<_> = self.made.iter().map(left).collect();
+        let all: Vec<_> = self.made.iter().flat_map(left).collect();
         Some((Table::Policers, Box::new(move || state::policers::write(&all))))
     }
 
@@ -137,7 +161,11 @@ impl Part for Policers {
             let name = PolicerName::from_text(&it.name).ok();
             let Some(made) = name.and_then(|name| self.made.get_mut(&name)) else { continue };
             let ([committed, beyond], policer) = (it.held, &made.named.policer);
-            policer.go_on(policer.at(then), Held { committed, beyond });
+            // Of who left none, none may come: it did not count them.
+            let of_packets = format!("{}{PACKETS}", it.name);
+            let packets = left.iter().find(|other| other.name == of_packets);
+            let packets = packets.map_or(0, |it| it.held[0]);
+            policer.go_on(policer.at(then), Held { committed, beyond }, packets);
             made.before = it.counted;
         }
     }
@@ -193,11 +221,13 @@ impl Made {
         };
         view::Policer {
             name: name.to_string(),
-            rate: config.rate.to_string(),
-            burst: config.burst.to_string(),
+            rate: config.rate.map(|rate| rate.to_string()),
+            burst: config.burst.map(|burst| burst.to_string()),
             excess_burst: config.excess_burst.map(|burst| burst.to_string()),
             peak_rate: config.peak_rate.map(|rate| rate.to_string()),
             peak_burst: config.peak_burst.map(|burst| burst.to_string()),
+            packet_rate: config.packet_rate,
+            packet_burst: config.packet_burst,
             colour_aware: config.colour_aware,
             ports_in: named(|port| port.policing.police_in.as_ref()),
             ports_out: named(|port| port.policing.police_out.as_ref()),

@@ -47,7 +47,7 @@ impl Router {
             kind: port.config.kind.name().word().to_owned(),
             admin_up: port.config.up,
             link_up: port.link.up,
-            problem: port.problem.clone(),
+            problem: port.problem.clone().or_else(|| port.alone()),
             link_mbps: port.link.mbps,
             vrf: name_of(port.config.vrf.as_ref()).to_owned(),
             mtu: port.config.mtu,

@@ -413,11 +413,13 @@ fn policers(config: &mut Config, ports: &[u8]) {
         let mark = Mark { dscp: Some(Dscp(number)), pcp: two_rates.then_some(Pcp(5)) };
         let marked = Treatment::Pass(mark);
         let policer = Policer {
-            rate: Rate(1_000_000 * (u64::from(number) + 1)),
-            burst: Size(64_000),
+            rate: Some(Rate(1_000_000 * (u64::from(number) + 1))),
+            burst: Some(Size(64_000)),
             excess_burst: excess.then_some(Size(1_500)),
             peak_rate: two_rates.then_some(Rate(1_000_000_000)),
             peak_burst: two_rates.then_some(Size(128_000)),
+            packet_rate: (number % 2 == 1).then_some(5_000),
+            packet_burst: (number % 2 == 1).then_some(100),
             colour_aware: number > 2,
             conform: Treatment::PASS,
             exceed: if two_rates || excess { marked } else { Treatment::PASS },

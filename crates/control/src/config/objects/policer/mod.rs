@@ -5,6 +5,7 @@
 //!  rate, burst                            one rate, two colours:   conform, violate
 //!  rate, burst, excess_burst              one rate, three:         conform, exceed, violate
 //!  rate, burst, peak_rate, peak_burst     two rates, three:        conform, exceed, violate
+//!  packet_rate, packet_burst              packets, beside that or alone: too many violate
 //! ```
 
 #[cfg(test)]
@@ -30,20 +31,26 @@ name_field! {
 
 /// Longest burst: more than any link sends in a second.
 const MOST_BYTES: u64 = 1 << 40;
+/// Most packets a second, and at once: more than any link carries.
+const MOST_PACKETS: u32 = 4_000_000_000;
 
 object! {
     /// What was agreed about traffic: frames within it pass, others are marked or dropped
     pub struct Policer {
-        /// The committed rate
-        pub rate: Rate as "10mbit",
+        /// The committed rate; octets are not counted when left out
+        pub rate: Option<Rate> as "10mbit" = None,
         /// The committed burst
-        pub burst: Size as "64kb",
+        pub burst: Option<Size> as "64kb" = None,
         /// What more may come after silence, of one rate and three colours
         pub excess_burst: Option<Size> as "128kb" = None,
         /// The peak rate, where there are two
         pub peak_rate: Option<Rate> as "20mbit" = None,
         /// Its burst
         pub peak_burst: Option<Size> as "128kb" = None,
+        /// Packets a second, however long they are, beside the rate or in its place
+        pub packet_rate: Option<u32> as "10000" [1..=MOST_PACKETS] = None,
+        /// Packets that may come at once
+        pub packet_burst: Option<u32> as "1000" [1..=MOST_PACKETS] = None,
         /// Whether packets are no better than their DSCP says
         pub colour_aware: bool = false,
         /// What becomes of green packets
@@ -61,13 +68,13 @@ impl Policer {
             let problem = Problem::new(format!("{field}.{key}"), message);
             report.push(problem.expected(expected.to_owned()));
         };
-        for (key, rate) in [("rate", Some(self.rate)), ("peak_rate", self.peak_rate)] {
+        for (key, rate) in [("rate", self.rate), ("peak_rate", self.peak_rate)] {
             if rate == Some(Rate(0)) {
                 refuse(key, "a rate of 0 lets nothing pass".to_owned(), "a rate above 0");
             }
         }
         let bursts = [
-            ("burst", Some(self.burst)),
+            ("burst", self.burst),
             ("excess_burst", self.excess_burst),
             ("peak_burst", self.peak_burst),
         ];
@@ -76,22 +83,39 @@ impl Policer {
                 refuse(key, format!("a burst of {} bytes", burst.0), "1 byte to 1024gb");
             }
         }
-        match (self.peak_rate, self.peak_burst) {
-            (Some(peak), Some(_)) if peak < self.rate => {
-                let message = format!("a peak rate of {peak}, below the rate of {}", self.rate);
-                refuse("peak_rate", message, "a peak rate that is not below the rate");
+        let pairs = [
+            (("rate", self.rate.is_some()), ("burst", self.burst.is_some())),
+            (("peak_rate", self.peak_rate.is_some()), ("peak_burst", self.peak_burst.is_some())),
+            (
+                ("packet_rate", self.packet_rate.is_some()),
+                ("packet_burst", self.packet_burst.is_some()),
+            ),
+        ];
+        for ((rate, has_rate), (burst, has_burst)) in pairs {
+            let (said, missing) = if has_rate { (rate, burst) } else { (burst, rate) };
+            if has_rate != has_burst {
+                let message = format!("`{said}` without `{missing}`");
+                refuse(missing, message, &format!("{rate} and {burst}"));
             }
-            (Some(_), None) => refuse(
-                "peak_burst",
-                "`peak_rate` without `peak_burst`".to_owned(),
-                "peak_rate and peak_burst",
-            ),
-            (None, Some(_)) => refuse(
-                "peak_rate",
-                "`peak_burst` without `peak_rate`".to_owned(),
-                "peak_rate and peak_burst",
-            ),
-            _ => {}
+        }
+        if let (Some(peak), Some(rate)) = (self.peak_rate, self.rate)
+            && peak < rate
+        {
+            let message = format!("a peak rate of {peak}, below the rate of {rate}");
+            refuse("peak_rate", message, "a peak rate that is not below the rate");
+        }
+        if self.rate.is_none() && self.burst.is_none() {
+            let of_octets = [
+                ("excess_burst", self.excess_burst.is_some()),
+                ("peak_rate", self.peak_rate.is_some()),
+            ];
+            for (key, _) in of_octets.iter().filter(|(_, is_said)| *is_said) {
+                refuse(key, format!("`{key}` without `rate`"), "rate and burst");
+            }
+            if self.packet_rate.is_none() && self.packet_burst.is_none() {
+                let expected = "rate and burst, packet_rate and packet_burst, or all of them";
+                refuse("rate", "it limits neither octets nor packets".to_owned(), expected);
+            }
         }
         if self.excess_burst.is_some() && self.peak_rate.is_some() {
             let message = "`excess_burst` is for one rate, and there are two".to_owned();

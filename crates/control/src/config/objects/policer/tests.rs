@@ -40,7 +40,12 @@ fn commands_make_policers_name_them_and_take_them_away() {
     run("port set p1 police_in off police_out off mark_dscp off mark_pcp off").unwrap();
     assert_eq!(run("policer del gold").unwrap(), empty);
     assert!(run("policer del gold").is_err());
-    assert!(run("policer add gold rate 10mbit").unwrap_err().contains("`burst` is missing"));
+    assert!(run("policer add gold rate 10mbit").unwrap_err().contains("`rate` without `burst`"));
+    // Packets, beside octets or alone.
+    let both = "policer add both rate 10mbit burst 64kb packet_rate 1000 packet_burst 50";
+    assert!(render(&run(both).unwrap()).contains("packet_rate  = 1000\npacket_burst = 50\n"));
+    run("policer add few packet_rate 1000 packet_burst 50 violate \"dscp af13\"").unwrap();
+    run("policer set few packet_rate 2000").unwrap();
 }
 
 #[test]
@@ -63,6 +68,17 @@ fn agreements_that_cannot_be_kept_are_refused() {
             "with one rate and one burst no packet exceeds",
         ),
         ("rate = \"1mbit\"\nburst = 9\nviolate = \"dscp 64\"", "`64` is not a DSCP"),
+        ("rate = \"1mbit\"", "`rate` without `burst`"),
+        ("burst = 9", "`burst` without `rate`"),
+        ("packet_rate = 9", "`packet_rate` without `packet_burst`"),
+        ("rate = \"1mbit\"\nburst = 9\npacket_burst = 9", "`packet_burst` without `packet_rate`"),
+        ("packet_rate = 0\npacket_burst = 9", "packet_rate"),
+        ("packet_rate = 9\npacket_burst = 9\nexcess_burst = 9", "`excess_burst` without `rate`"),
+        (
+            "packet_rate = 9\npacket_burst = 9\npeak_rate = \"1mbit\"\npeak_burst = 9",
+            "`peak_rate` without `rate`",
+        ),
+        ("colour_aware = true", "it limits neither octets nor packets"),
     ] {
         let refused = read(&format!("[policer.gold]\n{fields}\n")).unwrap_err();
         assert!(refused.contains(fault), "{refused}");

@@ -143,7 +143,7 @@ kinds! {
     tap: Tap = "tap",
     /// Shared memory with another process.
     memif: Memif = "memif",
-    /// Shared memory with a virtual machine, our end the server.
+    /// Shared memory with a virtual machine, our end the host's.
     vhost: Vhost = "vhost",
     /// The machine's end of a vhost socket.
     virtio_user: VirtioUser = "virtio_user",

@@ -4,14 +4,17 @@ use std::path::PathBuf;
 
 use super::super::api::check_socket;
 use super::kind::Kind;
+use super::memif::Role;
 use crate::config::declare::object;
 use crate::config::report::Report;
 
 object! {
     /// Shared memory with a virtual machine
     pub struct Vhost {
-        /// Socket that we make
+        /// Socket over which the machine and we meet
         pub socket: PathBuf as "/run/volley/vhost.sock",
+        /// Our end
+        pub role: Role = Role::Server,
     }
 }
 

@@ -13,7 +13,7 @@ use openflow::{Version, Versions};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
-use switch::{Bridge, Connection, Port};
+use switch::{Bridge, Connection, Port, TableSettings};
 
 /// See the module.
 pub(super) struct Hub {
@@ -141,6 +141,11 @@ impl Hub {
         let was = self.bridge.datapath();
         self.bridge.set_datapath(datapath);
         was != datapath
+    }
+
+    /// Has tables be what is said of them.
+    pub(super) fn set_tables(&mut self, tables: BTreeMap<u8, TableSettings>) {
+        self.bridge.set_tables(tables, self.around.clock.now_ns());
     }
 
     /// Agrees to these versions and no others. Who speaks another, or was greeted with others and

@@ -35,7 +35,7 @@ use hub::{Hub, Policy};
 use nodes::tables::{BridgeId, FlowPort, FlowRow, FlowTold, Link, Spanning, Tunnel, bridge_port};
 use normal::Domains;
 use openflow::port::LOCAL;
-use openflow::{Version, Versions};
+use openflow::{Sub, Version, Versions};
 use rights::Folders;
 use server::Server;
 use std::collections::btree_map::Entry;
@@ -123,11 +123,19 @@ fn versions(config: &Bridge) -> Versions {
     }))
 }
 
-/// What is said of its tables.
-fn tables(config: &Bridge) -> BTreeMap<u8, TableSettings> {
+/// What is said of its tables. What is no field makes no groups, as in Open vSwitch.
+fn tables(bridge: &BridgeName, config: &Bridge) -> BTreeMap<u8, TableSettings> {
+    let group = |text: &String| {
+        let sub = Sub::of_text(text);
+        if sub.is_none() {
+            tracing::warn!(fault = "flow-groups", %bridge, group = %text, "flows have no such field");
+        }
+        sub
+    };
     let said = config.tables.iter().map(|it| {
         let name = it.name.clone().unwrap_or_default();
-        (it.number, TableSettings { name, most: it.flow_limit })
+        let groups = it.groups.iter().filter_map(group).collect();
+        (it.number, TableSettings { name, most: it.flow_limit, evicts: it.evict, groups })
     });
     said.collect()
 }
@@ -212,7 +220,7 @@ impl Flows {
             let mut hub = locked(&open.hub);
             hub.set_policy(policy);
             hub.set_versions(versions(config));
-            hub.bridge.set_tables(tables(config));
+            hub.set_tables(tables(name, config));
             let knows_another = hub.set_datapath(config.datapath.map(|it| it.0));
             hub.settle();
             drop(hub);

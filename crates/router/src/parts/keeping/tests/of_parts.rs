@@ -39,6 +39,24 @@ fn a_policer_goes_on_where_it_was_and_no_restart_brings_a_burst() {
 }
 
 #[test]
+fn no_restart_brings_packets_that_were_had() {
+    let octets = r#"rate = "8kbit", burst = "10kb""#;
+    let few = POLICED.replace(octets, "packet_rate = 1, packet_burst = 50");
+    let place = Place::new("few-packets");
+    let (began, mut counted) = (Instant::now(), 0);
+    for round in 0..4 {
+        let mut router = start(&place.0, &few);
+        for _ in 0..20 {
+            router.tick(Duration::ZERO);
+        }
+        counted = green(&router)[0];
+        let most = 50 + began.elapsed().as_secs() + 1;
+        assert!(counted <= most, "round {round}: {counted} of {most} packets");
+    }
+    assert!(counted >= 50, "the burst was had once: {counted}");
+}
+
+#[test]
 fn what_is_in_its_buckets_is_written_while_it_runs() {
     let place = Place::new("killed-policed");
     let mut first = start(&place.0, POLICED);
