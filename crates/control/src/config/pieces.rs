@@ -8,8 +8,9 @@
 //!  [[neighbor]] …     ─┘                                   ▶ none: the file is read as a whole
 //! ```
 //! A piece of routes of the usual form is read by `plain_routes`, any other as TOML. It begins at
-//! a line that says `[[route]]` and no more, and ends before one with a bracket. If such a line is within a list, what is before it is a list without an end, and the
-//! file is read as a whole, as it is whenever there is anything to tell: that pass knows places.
+//! a line that says `[[route]]` and no more, and ends before one with a bracket. If such a line is
+//! within a list, what is before it is a list without an end, and the file is read as a whole, as
+//! it is whenever there is anything to tell: that pass knows places.
 
 use toml::de::DeTable;
 
