@@ -35,7 +35,8 @@ on "$b" socat TCP-LISTEN:7000,fork,reuseaddr SYSTEM:"echo here" & daemons+=($!)
 hears() { on "$a" timeout 5 socat -T 2 - TCP:10.0.9.2:7000 </dev/null 2>/dev/null | has here; }
 until_true hears || fail "nothing passes"
 until_true has -F 'event=ADDED table=1 idle_timeout=600 cookie=0x5 tcp' "$work/watched.txt" || fail "nothing is learned"
-ended() { has -F 'event=DELETED reason=idle table=1 idle_timeout=1 cookie=0x5' "$work/watched.txt"; }
+# A short connection may be over before what it taught is there: the other side's port is known to the next.
+ended() { hears; has -F 'event=DELETED reason=idle table=1 idle_timeout=1 cookie=0x5' "$work/watched.txt"; }
 until_true ended || fail "a flow does not end with its connection"
 until_true hears
 learned() { ofctl dump-flows "$of" table=1 | has cookie=0x5; }
