@@ -60,6 +60,7 @@ comes() {
     shift 3
     for place in "$@"; do
         place=${place%=*} count=$((count + 1))
+        rm -f "$work/$count.dump"
         ip netns exec "${place%/*}" tcpdump -n -e -l -Q in -i "${place#*/}" 'ether proto 0x88b5 or ether proto 0x88b6' >"$work/$count.seen" 2>"$work/$count.dump" &
         listeners+=($!)
         until_true has listening "$work/$count.dump"
@@ -68,7 +69,7 @@ comes() {
     count=0
     for place in "$@"; do
         count=$((count + 1))
-        [ "${place#*=}" = 0 ] || until_true has 0x88b6 "$work/$count.seen"
+        [ "${place#*=}" = 0 ] || until_true has 0x88b6 "$work/$count.seen" || { echo "not at all: $place of ${said[*]}"; fails; }
     done
     # What came back or twice has been on its way no longer than this.
     pings "$a" $settled >/dev/null
@@ -88,8 +89,24 @@ comes "$c" br0 $mac_b "$a/eth0=0" "$b/eth0=20"
 for reason in 'bond-input *not-active' 'bond-input *unknown-station' 'l2-learn *came-back'; do
     ctl router show errors | has "$reason" || fails
 done
-# Neither host is believed to be behind the bond.
-ovs-appctl fdb/show br0 | has -E "^ +1 +0 +$mac_a" && ovs-appctl fdb/show br0 | has -E "^ +2 +0 +$mac_b" || fails
+# Neither host is believed to be behind the bond, nor is b when c says something in its name; but when that is where it is.
+known() { ovs-appctl fdb/show br0 | has -E "^ +$1 +0 +$2"; }
+known 1 $mac_a && known 2 "$mac_b" || fails
+forges() { on "$c" /usr/bin/python3 -c "import socket, sys
+link = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+link.bind(('br0', 0))
+link.send(bytes.fromhex(sys.argv[1]).ljust(60, b'\\0'))" "ffffffffffff${mac_b//:/}$1"; }
+asks() { echo "08060001080006040001${mac_b//:/}0a000902000000000000$1"; }
+echoes() { json '[.[] | select(.node == "l2-learn" and .reason == "came-back") | .packets] | add // 0' router show errors; }
+before=$(echoes)
+forges "$(asks 0a000903)"
+came() { [ "$(echoes)" -gt "$before" ]; }
+until_true came || fails
+known 2 "$mac_b" || fails
+forges "$(asks 0a000902)"
+until_true known 3 "$mac_b" || fails
+pings "$b" 10.0.9.3 >/dev/null || fails
+known 2 "$mac_b" || fails
 
 # a's wire is cut: c's bridge is told where a is now, and nobody of the others moves; it comes back.
 ip netns exec "$c" tcpdump -n -e -l -i "$second" rarp >"$work/told" 2>"$work/told.dump" &

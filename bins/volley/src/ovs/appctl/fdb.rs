@@ -4,7 +4,7 @@ use control::view::{Bridge, Fields, StationFlush, Stations, StationsFlush};
 
 use super::super::wanted::LOCAL;
 use super::command::{Asked, Said};
-use super::known::KnownBridge;
+use super::known::{KnownBridge, KnownPort};
 
 const NO_BRIDGE: &str = "no such bridge\n";
 
@@ -60,7 +60,9 @@ fn number_of(bridge: &KnownBridge, port: &str) -> String {
     let is_it = |name: &str| {
         port == name || port.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'))
     };
-    let found = bridge.ports.iter().find(|(_, it)| is_it(&it.name));
+    // A bond has the number of a member.
+    let is_of = |it: &KnownPort| is_it(&it.name) || it.bond.as_deref().is_some_and(is_it);
+    let found = bridge.ports.iter().find(|(_, it)| is_of(it));
     match found {
         Some((&LOCAL, _)) => "LOCAL".to_owned(),
         Some((number, _)) => number.to_string(),
@@ -90,15 +92,16 @@ pub(super) fn flush(asked: &Asked<'_>) -> Said {
 
 #[cfg(test)]
 mod tests {
-    use super::super::known::KnownPort;
     use super::*;
 
     #[test]
     fn a_part_of_a_trunk_has_the_trunks_number() {
         let port = |name: &str| KnownPort { name: name.to_owned(), ..KnownPort::default() };
-        let ports = [(LOCAL, port("br0")), (3, port("t")), (4, port("t1"))];
+        let member = KnownPort { bond: Some("bond0".to_owned()), ..port("e1") };
+        let ports = [(LOCAL, port("br0")), (3, port("t")), (4, port("t1")), (5, member)];
         let bridge = KnownBridge { ports: ports.into(), ..KnownBridge::default() };
-        let told = ["br0", "t", "t.10", "t1", "t1.10", "x"].map(|name| number_of(&bridge, name));
-        assert_eq!(told, ["LOCAL", "3", "3", "4", "4", "?"]);
+        let names = ["br0", "t", "t.10", "t1", "t1.10", "bond0", "bond0.10", "x"];
+        let told = names.map(|name| number_of(&bridge, name));
+        assert_eq!(told, ["LOCAL", "3", "3", "4", "4", "5", "5", "?"]);
     }
 }

@@ -36,6 +36,8 @@ pub(super) struct KnownBridge {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct KnownPort {
     pub(super) name: String,
+    /// The bond that it is a member of, if it is one's.
+    pub(super) bond: Option<String>,
     /// The type of its interface.
     pub(super) kind: String,
     /// Its options, as the database has them.
@@ -56,12 +58,15 @@ impl Known {
             }
             let known = self.bridges.entry(name.to_owned()).or_default();
             known.parts.insert(part.clone(), vlan.and_then(|it| it.parse().ok()).unwrap_or(0));
-            for (_, port) in rows.named(row, "ports", "Port") {
-                for (uuid, interface) in rows.named(port, "interfaces", "Interface") {
+            for (_, of_port) in rows.named(row, "ports", "Port") {
+                let interfaces: Vec<_> = rows.named(of_port, "interfaces", "Interface").collect();
+                let bond = of_port.text("name").filter(|_| interfaces.len() > 1);
+                for (uuid, interface) in interfaces {
                     let Some(number) = wanted.numbers.get(uuid) else { continue };
                     let text = |column| interface.text(column).unwrap_or_default().to_owned();
                     let port = KnownPort {
                         name: text("name"),
+                        bond: bond.map(str::to_owned),
                         kind: text("type"),
                         options: interface.get("options").pairs(),
                     };
