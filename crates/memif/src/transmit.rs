@@ -9,11 +9,8 @@
 
 use crate::counts::{Counts, Worked};
 use crate::ring::{Buffers, Descriptor, Lie, MORE, Ring};
-use packet::{PacketBuf, copy_octets, prefetch_write};
+use packet::PacketBuf;
 use std::sync::atomic::Ordering;
-
-/// Slots whose buffers are asked for in one go.
-const AHEAD: usize = 32;
 
 /// The end of a ring at which packets go in.
 pub(crate) struct Outgoing {
@@ -75,7 +72,6 @@ impl Outgoing {
     ) -> Result<(usize, bool), Lie> {
         let mut free = self.free()?;
         let (before, mut worked, mut done) = (self.next, Worked::default(), 0);
-        self.ask(packets.len().min(usize::from(free)).min(AHEAD) as u16);
         for packet in packets {
             match self.put(packet, free, &mut worked) {
                 Put::Slots(slots) => {
@@ -100,14 +96,6 @@ impl Outgoing {
         Ok((done, self.ring.wants_bell()))
     }
 
-    /// Asks for where the next packets go, so many: the other side had those lines last.
-    fn ask(&self, slots: u16) {
-        for slot in 0..slots {
-            let (_, start) = self.buffer(self.next.wrapping_add(slot));
-            start.into_iter().for_each(prefetch_write);
-        }
-    }
-
     /// Copies a packet into slots from the next on, if it fits into so many.
     #[inline]
     fn put(&self, packet: &PacketBuf, free: u16, worked: &mut Worked) -> Put {
@@ -124,7 +112,7 @@ impl Outgoing {
             let (now, later) = rest.split_at(room);
             if let Some(start) = start {
                 // SAFETY: so many bytes of a region that is mapped; a packet is never in one.
-                unsafe { copy_octets(now.as_ptr(), start, now.len()) };
+                unsafe { core::ptr::copy_nonoverlapping(now.as_ptr(), start, now.len()) };
             }
             wrong += u64::from(start.is_none());
             let flags = if later.is_empty() { 0 } else { MORE };

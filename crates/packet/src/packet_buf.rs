@@ -9,7 +9,6 @@
 //! it.
 
 use crate::mbuf::{HEADROOM_BYTES, Mbuf};
-use crate::octets::copy_octets;
 use crate::private::Private;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
@@ -223,7 +222,7 @@ impl PacketBuf {
         // SAFETY: nobody else holds it, they fit, and the caller's word.
         unsafe {
             let room = self.restart(HEADROOM_BYTES, length, 0).as_mut_ptr();
-            copy_octets(bytes, room, length);
+            core::ptr::copy_nonoverlapping(bytes, room, length);
         }
         true
     }

@@ -12,14 +12,8 @@ pub fn prefetch_read<T>(address: *const T) {
     let _ = address;
 }
 
-/// Prefetches the line of `address` for writing: others that have it lose it.
+/// Prefetches the line of `address` for writing.
 #[inline(always)]
 pub fn prefetch_write<T>(address: *mut T) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: a prefetch is a hint; it faults on no address, and is nothing where it is not known.
-    unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_ET0 }>(address.cast());
-    }
-    #[cfg(any(not(target_arch = "x86_64"), miri))]
-    let _ = address;
+    prefetch_read(address.cast_const());
 }
