@@ -24,7 +24,7 @@ pub enum Verdict {
         /// p-value of no trend.
         p: f64,
     },
-    /// The time was up before the bounds were as close as asked.
+    /// The time was up before the bounds were as close as asked, or all trials were made.
     CutShort {
         /// Trials made.
         trials: u64,

@@ -71,7 +71,7 @@ pub(super) fn read(text: &str, large: usize, host: &Host) -> Option<Config> {
 }
 
 /// The routes of a piece that is of any form, if nothing is to be told of it.
-fn by_toml(piece: &str, whether: &mut Report) -> Option<Vec<(RouteKey, Route)>> {
+pub(super) fn by_toml(piece: &str, whether: &mut Report) -> Option<Vec<(RouteKey, Route)>> {
     let (root, faults) = DeTable::parse_recoverable(piece);
     let mut reader = TableReader::new(root.get_ref(), 0..0, "", whether);
     let rows = <Routes as Stored>::read(&mut reader);

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!  [[route]]
-//!  prefix = "10.0.0.0/8"     as this program writes them: no comments, no lists, each key once
-//!  via = "192.0.2.9"         also `port` and `vrf`
+//!  prefix = "10.0.0.0/8"     as this program writes routes of one next hop, by its address or by
+//!  via = "192.0.2.9"         a `port`, of any `vrf`: no comments, no lists, each key once
 //! ```
 //! Of what is of another form nothing is said here: that is TOML's to read, or to refuse.
 
@@ -84,22 +84,14 @@ fn once<T: Field>(field: &mut Option<T>, text: &str) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::objects::route::Routes;
-    use super::super::read::TableReader;
     use super::super::report::Report;
-    use super::super::rows::Stored;
+    use super::super::{Config, pieces, render};
     use super::*;
     use proptest::prelude::*;
-    use toml::de::DeTable;
 
     /// What TOML makes of it, if there is nothing to tell.
     fn by_toml(text: &str) -> Option<Vec<(RouteKey, Route)>> {
-        let (root, faults) = DeTable::parse_recoverable(text);
-        let mut report = Report::default();
-        let mut reader = TableReader::new(root.get_ref(), 0..0, "", &mut report);
-        let routes = <Routes as Stored>::read(&mut reader);
-        reader.finish();
-        (faults.is_empty() && report.is_empty()).then(|| routes.into_rows().collect())
+        pieces::by_toml(text, &mut Report::whether())
     }
 
     const LINES: [&str; 28] = [
@@ -160,7 +152,12 @@ mod tests {
     fn what_is_written_here_is_read_here() {
         let text = "[[route]]\nprefix = \"10.0.0.0/8\"\nvia = \"192.0.2.9\"\n\n\
                     [[route]]\nvrf = \"red\"\nprefix = \"2001:db8::/32\"\nport = \"p0\"\n";
-        assert_eq!(read(text).unwrap(), by_toml(text).unwrap());
+        let routes = read(text).unwrap();
+        assert_eq!(routes, by_toml(text).unwrap());
+        // And that is how they are written.
+        let mut config = Config::default();
+        routes.iter().cloned().for_each(|(key, route)| drop(config.routes.insert(key, route)));
+        assert_eq!(read(&render(&config)), Some(routes));
         for other in ["", "via = \"192.0.2.9\"\n", "[[route]]\nprefix = \"10.0.0.0/8\"\n"] {
             assert_eq!(read(other), None, "{other}");
         }
