@@ -43,6 +43,27 @@ inside() { echo "$2" >&"${ask[$1]}"; is_done "$1"; }
 reaches() { inside "$1" "busybox ping -q -c 2 -W 2 10.88.0.$2"; }
 # The other end tells what it had when it heard that all was sent: what is on its way then is bounded.
 tcp() { inside 1 "iperf3 -c 10.88.0.2 -n 5M -w 64K -J" >"$work/tcp.json" && jq -e '.end.sum_received.bytes >= 4000000' "$work/tcp.json"; }
+# Ping and TCP between them, where guest 2 was started just now.
+meet() {
+    until_true reaches 1 2
+    inside 2 "iperf3 -s >/tmp/server & busybox true"
+    until_true tcp
+}
+# The router, the first of all daemons, is killed and started anew; guests are not.
+router_dies() {
+    kill -9 "${daemons[0]}"
+    wait "${daemons[0]}" 2>/dev/null || true
+    router router
+    until_true reaches 1 2
+    until_true reaches 2 1
+    until_true tcp
+    echo "the router was killed, and the guests are on its bridge again"
+}
+# Guest 2 is killed.
+guest_dies() {
+    kill -9 "${machine[2]}"
+    wait "${machine[2]}" 2>/dev/null || true
+}
 declare -a machine ask told
 
 # guests_router WORDS: the ports of two guests, of which WORDS is said beside, and their bridge.

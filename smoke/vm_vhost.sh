@@ -14,25 +14,13 @@ guests_router '' >"$work/router.toml"
 router router
 boots 1 $how
 boots 2 $how
-until_true reaches 1 2
-inside 2 "iperf3 -s >/tmp/server & busybox true"
-until_true tcp
+meet
 echo "ping and TCP"
 
-kill -9 "${daemons[0]}"
-wait "${daemons[0]}" 2>/dev/null || true
-router router
-until_true reaches 1 2
-until_true reaches 2 1
-until_true tcp
-echo "the router was killed, and the guests are on its bridge again"
-
-kill -9 "${machine[2]}"
-wait "${machine[2]}" 2>/dev/null || true
+router_dies
+guest_dies
 boots 2 $how
-until_true reaches 1 2
-inside 2 "iperf3 -s >/tmp/server & busybox true"
-until_true tcp
+meet
 echo "a guest was killed, and is on the bridge again"
 [ "$(json '[.[] | select(.link_up)] | length' router show ports)" = 2 ]
 echo "ok $name"

@@ -18,29 +18,17 @@ away() { problem "$1" | has "g$1.sock cannot be connected to, and is tried again
 until_true away 1 'No such file' || fail "nobody is told to be away"
 boots 1 $how
 boots 2 $how
-until_true reaches 1 2
-inside 2 "iperf3 -s >/tmp/server & busybox true"
-until_true tcp
+meet
 [ -z "$(problem 1)$(problem 2)" ] || fail "there is a problem where there is none"
 [ -z "$(compgen -G "$work/*.dpdk")$(compgen -G "/tmp/volley-vhost-*")" ] || fail "a socket of the router's own is left where others see it"
 echo "ping and TCP"
 
-kill -9 "${daemons[0]}"
-wait "${daemons[0]}" 2>/dev/null || true
-router router
-until_true reaches 1 2
-until_true reaches 2 1
-until_true tcp
-echo "the router was killed, and the guests are on its bridge again"
-
-kill -9 "${machine[2]}"
-wait "${machine[2]}" 2>/dev/null || true
+router_dies
+guest_dies
 # QEMU leaves its socket, at which nobody listens.
 until_true away 2 'Connection refused' || fail "a machine that is gone is not told of"
 boots 2 $how
-until_true reaches 1 2
-inside 2 "iperf3 -s >/tmp/server & busybox true"
-until_true tcp
+meet
 echo "a guest was killed, and is on the bridge again"
 [ "$(json '[.[] | select(.link_up)] | length' router show ports)" = 2 ]
 
