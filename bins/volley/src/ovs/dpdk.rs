@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use control::config::field::Field;
+use control::config::objects::api::MAX_SOCKET_PATH_BYTES;
 use control::config::objects::port_kind::{DeviceName, PciAddress};
 
 type Options = BTreeMap<String, String>;
@@ -71,14 +72,11 @@ pub(super) fn socket(name: &str, folder: &Path) -> Result<String, String> {
     Ok(format!("vhost socket {socket}"))
 }
 
-/// Longest path of a socket: the kernel's limit.
-const PATH_BYTES: usize = 107;
-
 /// What it says of a socket that a virtual machine makes.
 pub(super) fn machines_socket(name: &str, options: &Options) -> Result<String, String> {
     let said = options.get("vhost-server-path").filter(|it| !it.is_empty());
     let said = said.ok_or_else(|| format!("'{name}' is missing 'options:vhost-server-path'"))?;
-    match is_path(said) && said.len() <= PATH_BYTES {
+    match is_path(said) && said.len() <= MAX_SOCKET_PATH_BYTES {
         true => Ok(format!("vhost socket {said} role client")),
         false => Err(format!("options:vhost-server-path `{said}` is no path of a socket here")),
     }

@@ -18,7 +18,7 @@ use crate::config::write::Fields;
 pub const DEFAULT_SOCKET: &str = "/run/volley/api.sock";
 
 /// The kernel's `sun_path` holds 108 bytes with the closing zero.
-const MAX_SOCKET_PATH_BYTES: usize = 107;
+pub const MAX_SOCKET_PATH_BYTES: usize = 107;
 
 /// Listener on TCP: never without TLS, never without a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
