@@ -68,7 +68,7 @@ impl<T: Copy, D: Discipline> AtWork<'_, T, D> {
         }
     }
 
-    /// The tree's choice, likewise.
+    /// The tree's choice.
     #[inline(always)]
     fn choose(&mut self) -> Next<T> {
         match self.discipline.dequeue(&mut self.cx) {
@@ -136,15 +136,8 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         out.reserve(limit);
         let full = out.len() + limit;
         self.given_back.take_into(out, full);
-        let mut work = self.at_work(now_ns, drops);
-        while out.len() < full {
-            match work.choose() {
-                Next::Packet(sent) => out.push(sent),
-                Next::Wait(until_ns) => return Burst::Wait(until_ns),
-                Next::Empty => return Burst::Empty,
-            }
-        }
-        Burst::More
+        let AtWork { discipline, mut cx, .. } = self.at_work(now_ns, drops);
+        discipline.dequeue_many(&mut cx, out, full)
     }
 
     fn give_back(&mut self, sent: Sent<T>) -> Result<(), Sent<T>> {

@@ -3,8 +3,8 @@
 
 use crate::units::Rate;
 use crate::{
-    ClassId, Config, Dropped, Error, Next, Packet, Replaced, Report, Scheduler, Shape, Verdict,
-    build, replace,
+    Burst, ClassId, Config, Dropped, Error, Next, Packet, Replaced, Report, Scheduler, Sent, Shape,
+    Verdict, build, replace,
 };
 
 pub(crate) struct Bench {
@@ -93,6 +93,49 @@ impl Bench {
                     now_ns = until_ns;
                 }
                 Next::Empty => panic!("empty while packets wait"),
+            }
+        }
+        got
+    }
+
+    /// Up to so many packets at once, and what came then.
+    pub(crate) fn take_burst(&mut self, now_ns: u64, most: usize) -> (Vec<Sent<u64>>, Burst) {
+        let mut sent = Vec::new();
+        let drops = &mut |dropped| self.dropped.push(dropped);
+        let burst = self.scheduler.dequeue_burst(now_ns, most, &mut sent, drops);
+        (sent, burst)
+    }
+
+    /// The same as [`Bench::compete`], taken in bursts of 32.
+    pub(crate) fn compete_in_bursts(
+        &mut self,
+        classes: &[(ClassId, u32)],
+        link: Rate,
+        time_ns: std::ops::Range<u64>,
+    ) -> Vec<u64> {
+        let mut got = vec![0; classes.len()];
+        let mut now_ns = time_ns.start;
+        let packet = |at: usize| {
+            let (class, length_bytes) = classes[at];
+            Packet::new(at as u64, length_bytes, 0).in_class(class)
+        };
+        for at in 0..classes.len() {
+            (0..40)
+                .for_each(|_| assert_eq!(self.offer_packet(now_ns, packet(at)), Verdict::Queued));
+        }
+        while now_ns < time_ns.end {
+            let (sent, burst) = self.take_burst(now_ns, 32);
+            let mut bytes = 0;
+            for one in &sent {
+                got[one.handle as usize] += u64::from(one.length_bytes);
+                bytes += u64::from(one.length_bytes);
+                self.offer_packet(now_ns, packet(one.handle as usize));
+            }
+            now_ns += bytes * 8_000_000_000 / link.0;
+            match burst {
+                Burst::More => {}
+                Burst::Wait(until_ns) => now_ns = now_ns.max(until_ns),
+                Burst::Empty => panic!("empty while packets wait"),
             }
         }
         got

@@ -34,18 +34,18 @@ impl Deadlines {
         self.wait(leaf, real_time);
     }
 
-    /// A leaf's packet went by its deadline; it was expected to be so long.
+    /// A leaf's packet went by its deadline, others with it perhaps; so many bytes were expected.
     #[inline(always)]
     pub(super) fn served(
         &mut self,
         leaf: u32,
         real_time: &mut RealTime,
-        length_bytes: u32,
+        bytes: u32,
         expected_bytes: u32,
     ) {
-        real_time.served_bytes += u64::from(length_bytes);
+        real_time.served_bytes += u64::from(bytes);
         self.ready.remove_least();
-        if length_bytes != expected_bytes {
+        if bytes != expected_bytes {
             self.wait(leaf, real_time);
         } else if !self.eligible.has(leaf) {
             self.eligible.set(leaf, real_time.eligible_ns);

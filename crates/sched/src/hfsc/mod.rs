@@ -9,7 +9,9 @@
 //! ```
 //!
 //! A leaf's packets leave by their deadlines, late by no more than one largest packet at the link's
-//! rate, as long as the real-time curves together fit the link. The algorithm is as Linux's
+//! rate, as long as the real-time curves together fit the link. On a fast link, where a burst is
+//! asked for, a leaf sends in one visit what the link takes in a microsecond, and others are late
+//! by as much more. The algorithm is as Linux's
 //! sch_hfsc has it; heaps replace its three kinds of sorted trees, two of which it searches from
 //! end to end.
 //!
@@ -31,8 +33,8 @@ pub use plan::{HfscClass, HfscShape};
 use crate::ClassId;
 use crate::child::Child;
 use crate::class_map::ClassMap;
-use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
-use crate::packet::{DropReason, Packet};
+use crate::discipline::{Accepted, Discipline, Drained, Peek, Step, Visits};
+use crate::packet::{Burst, DropReason, Packet, Sent};
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
@@ -58,6 +60,8 @@ pub(crate) struct HfscSettings {
     pub(crate) leaves: Vec<(usize, Child)>,
     pub(crate) map: ClassMap,
     pub(crate) default: Option<u32>,
+    /// What a leaf may send in one visit, its last packet beside.
+    pub(crate) visit_bytes: u32,
 }
 
 pub(crate) struct Hfsc {
@@ -65,6 +69,7 @@ pub(crate) struct Hfsc {
     classes: Vec<Class>,
     labels: Vec<Label>,
     deadlines: Deadlines,
+    visit_bytes: u32,
     active_leaves: u32,
     map: ClassMap,
     default: Option<u32>,
@@ -104,6 +109,7 @@ impl Hfsc {
         }
         Self {
             deadlines: Deadlines::new(classes.len()),
+            visit_bytes: settings.visit_bytes,
             classes,
             labels,
             active_leaves: 0,
@@ -126,7 +132,7 @@ impl Hfsc {
         self.join_sharing(leaf, now_ns);
     }
 
-    /// Accounts for a packet of a leaf that left, and for what then stands at its head.
+    /// Accounts for packets of a leaf that left, and for what then stands at its head.
     #[inline(always)]
     fn account(&mut self, leaf: u32, sent: Departure, head: Option<u32>) {
         let class = &mut self.classes[leaf as usize];
@@ -135,7 +141,7 @@ impl Hfsc {
         if sent.by_deadline
             && let Some(real_time) = &mut class.real_time
         {
-            self.deadlines.served(leaf, real_time, sent.length_bytes, expected_bytes);
+            self.deadlines.served(leaf, real_time, sent.bytes, expected_bytes);
         }
         self.share_out(leaf, sent, head.is_none());
         self.active_leaves -= u32::from(head.is_none());
@@ -178,12 +184,48 @@ fn head_of<T: Copy>(child: &mut Child, cx: &mut Context<'_, T>) -> Option<u32> {
     }
 }
 
-/// A packet that left, as the curves see it.
+/// Packets of a leaf that left, as the curves see them.
 #[derive(Clone, Copy)]
 pub(super) struct Departure {
     now_ns: u64,
-    length_bytes: u32,
+    bytes: u32,
+    packets: u32,
     by_deadline: bool,
+}
+
+impl Visits for Hfsc {
+    #[inline(always)]
+    fn visit<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        mut out: impl FnMut(&mut Context<'_, T>, SlotId) -> bool,
+    ) -> Option<Step> {
+        if self.active_leaves == 0 {
+            return Some(Step::Empty);
+        }
+        let Some((leaf, by_deadline)) = self.choose(cx.now_ns) else {
+            self.counters.overlimits += 1;
+            let until_ns = self.soonest().unwrap_or(u64::MAX);
+            return Some(Step::Wait(until_ns.max(cx.now_ns + 1)));
+        };
+        let Some(child) = &mut self.classes[leaf as usize].child else { return Some(Step::Empty) };
+        let Some((id, length_bytes)) = child.take(cx) else { return Some(Step::Empty) };
+        let (mut bytes, mut packets, mut has_room) = (length_bytes, 1, out(cx, id));
+        let mut head = head_of(child, cx);
+        while has_room
+            && bytes < self.visit_bytes
+            && head.is_some()
+            && let Some((id, length_bytes)) = child.take(cx)
+        {
+            (bytes, packets, has_room) = (bytes + length_bytes, packets + 1, out(cx, id));
+            head = head_of(child, cx);
+        }
+        let now_ns = cx.now_ns;
+        self.account(leaf, Departure { now_ns, bytes, packets, by_deadline }, head);
+        self.counters.sent_packets += u64::from(packets);
+        self.counters.sent_bytes += u64::from(bytes);
+        None
+    }
 }
 
 impl Discipline for Hfsc {
@@ -214,21 +256,17 @@ impl Discipline for Hfsc {
 
     #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        if self.active_leaves == 0 {
-            return Step::Empty;
-        }
-        let Some((leaf, by_deadline)) = self.choose(cx.now_ns) else {
-            self.counters.overlimits += 1;
-            let until_ns = self.soonest().unwrap_or(u64::MAX);
-            return Step::Wait(until_ns.max(cx.now_ns + 1));
-        };
-        let Some(child) = &mut self.classes[leaf as usize].child else { return Step::Empty };
-        let Some((id, length_bytes)) = child.take(cx) else { return Step::Empty };
-        let head = head_of(child, cx);
-        let now_ns = cx.now_ns;
-        self.account(leaf, Departure { now_ns, length_bytes, by_deadline }, head);
-        self.counters.sent(length_bytes);
-        Step::Packet(id)
+        self.visit_for_one(cx)
+    }
+
+    #[inline(always)]
+    fn dequeue_many<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        sent: &mut Vec<Sent<T>>,
+        full: usize,
+    ) -> Burst {
+        self.visit_for_many(cx, sent, full)
     }
 
     #[inline]
@@ -258,7 +296,7 @@ impl Discipline for Hfsc {
             }
             child.drain(cx, self.labels[leaf as usize].id, out);
             let now_ns = cx.now_ns;
-            let nothing = Departure { now_ns, length_bytes: 0, by_deadline: false };
+            let nothing = Departure { now_ns, bytes: 0, packets: 0, by_deadline: false };
             self.deadlines.leave(leaf);
             self.account(leaf, nothing, None);
         }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{ClassSettings, Hfsc, HfscSettings};
 use crate::curve::Curve;
+use crate::discipline::visit_bytes;
 use crate::kind::Kind;
 use crate::names::Names;
 use crate::plan::{ClassShape, Classes, Plan, Shape};
@@ -181,7 +182,17 @@ impl Plan for HfscShape {
             leaves,
             map,
             default,
+            visit_bytes: self.visit_bytes(),
         }))))
+    }
+}
+
+impl HfscShape {
+    /// What a leaf may send in one visit, by what the classes at the top have of the link.
+    fn visit_bytes(&self) -> u32 {
+        let is_top = |class: &&HfscClass| class.parent.is_none_or(|parent| parent == self.handle);
+        let curves = self.classes.iter().filter(is_top).filter_map(|class| class.ul.or(class.ls));
+        curves.map(|curve| visit_bytes(curve.m2)).max().unwrap_or(0)
     }
 }
 

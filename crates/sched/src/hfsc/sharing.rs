@@ -72,8 +72,8 @@ impl Hfsc {
         }
     }
 
-    /// Charges a packet to its leaf and every class above; a leaf that `empties`, and all that then
-    /// are idle, leave.
+    /// Charges packets to their leaf and every class above; a leaf that `empties`, and all that
+    /// then are idle, leave.
     #[inline(always)]
     pub(super) fn share_out(&mut self, leaf_class: u32, sent: Departure, empties: bool) {
         let mut at = leaf_class as usize;
@@ -83,8 +83,8 @@ impl Hfsc {
             && let Some(above) = before.get_mut(class.parent as usize)
         {
             at = class.parent as usize;
-            class.total_bytes += u64::from(sent.length_bytes);
-            class.sent_packets += u64::from(sent.length_bytes > 0);
+            class.total_bytes += u64::from(sent.bytes);
+            class.sent_packets += u64::from(sent.packets);
             let (Some(inner), Some(virtual_time)) = (&mut above.inner, &class.virtual_time) else {
                 leaves = false;
                 continue;

@@ -49,6 +49,42 @@ fn the_link_is_shared_in_proportion_at_every_level() {
 }
 
 #[test]
+fn a_fast_link_is_shared_in_bursts_as_packet_by_packet_and_limits_hold() {
+    // Two promises among the leaves, a limit above one of them and one above both.
+    let tree = || {
+        let mut all = vec![
+            share(1, 0, 80_000),
+            share(2, 1, 40_000),
+            share(10, 2, 10_000),
+            share(11, 2, 30_000),
+            share(20, 1, 40_000),
+            share(21, 1, 1_000),
+        ];
+        (all[1].ul, all[3].ul) = (straight(50_000), straight(20_000));
+        (all[2].rt, all[5].rt) = (straight(5_000), straight(2_000));
+        hfsc(all)
+    };
+    // Whole nanoseconds each.
+    for length in [64, 800, 1600] {
+        let leaves = [10, 11, 20, 21].map(|minor| (id(minor), length));
+        let (link, span_ns) = (Rate(128_000 * MBIT), 20_000_000);
+        let one_by_one = tree().compete(&leaves, link, 0..span_ns);
+        let mut bench = tree();
+        let got = bench.compete_in_bursts(&leaves, link, 0..span_ns);
+        for (in_bursts, alone) in got.iter().zip(&one_by_one) {
+            let share = *in_bursts as f64 / *alone as f64;
+            assert!((share - 1.0).abs() < 0.02, "{length}: {got:?} and {one_by_one:?}");
+        }
+        // A visit and its last packet, and the burst of 32 that was begun before the end.
+        let most = |gbit: u64| gbit * 125_000 * 20 + 2800 + 33 * 1600;
+        assert!(got[0] + got[1] <= most(50) && got[1] <= most(20), "{got:?}");
+        let report = bench.report();
+        assert_eq!(report.counters.sent_bytes, got.iter().sum::<u64>());
+        assert_eq!(report.counters.sent_packets, report.counters.sent_bytes / u64::from(length));
+    }
+}
+
+#[test]
 fn an_idle_classs_share_goes_to_its_brothers_first() {
     let mut bench = hfsc(vec![share(1, 0, 1), share(2, 0, 1), share(11, 1, 1), share(12, 1, 1)]);
     assert_close(&rates(&mut bench, &[11, 2], 40), &[20.0, 20.0]);

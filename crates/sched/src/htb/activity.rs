@@ -183,16 +183,22 @@ impl Htb {
         self.due = due;
     }
 
-    /// Charges a packet that was served at `level` to this class and all its ancestors: those below
-    /// the level borrowed.
+    /// Charges packets that were served at `level`, their bytes and how many they are, to this
+    /// class and all its ancestors: those below the level borrowed.
     #[inline(always)]
-    pub(super) fn charge(&mut self, mut at: u32, level: u8, length_bytes: u32, now_ns: u64) {
+    pub(super) fn charge(
+        &mut self,
+        mut at: u32,
+        level: u8,
+        (bytes, packets): (u32, u32),
+        now_ns: u64,
+    ) {
         while let Some(class) = self.classes.get_mut(at as usize) {
             // All packets of a burst go at one time.
             if class.filled_ns != now_ns {
                 class.fill(now_ns);
             }
-            class.charge(level, length_bytes);
+            class.charge(level, bytes, packets);
             let (parent, mode) = (class.parent, class.mode_by_buckets());
             if mode != class.mode {
                 self.change_mode(at, mode, now_ns);

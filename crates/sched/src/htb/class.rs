@@ -158,14 +158,16 @@ impl Class {
         self.ctokens = (self.ctokens + ceil_cost).min(self.cdepth);
     }
 
-    /// Counts a packet that was served at a level, and pays for it: out of the ceil's bucket and,
-    /// unless an ancestor of that level lends, out of the rate's. Both are filled.
+    /// Counts packets that were served at a level, so many of so many bytes together, and pays for
+    /// them: out of the ceil's bucket and, unless an ancestor of that level lends, out of the
+    /// rate's. Both are filled.
     #[inline(always)]
-    pub(crate) fn charge(&mut self, served_level: u8, length_bytes: u32) {
+    pub(crate) fn charge(&mut self, served_level: u8, bytes: u32, packets: u32) {
         let pays = self.level >= served_level;
-        self.sent_by[usize::from(pays) + usize::from(self.level > served_level)] += 1;
-        self.sent_bytes += u64::from(length_bytes);
-        let [cost, ceil_cost] = self.prices.of(length_bytes);
+        let by = usize::from(pays) + usize::from(self.level > served_level);
+        self.sent_by[by] += u64::from(packets);
+        self.sent_bytes += u64::from(bytes);
+        let [cost, ceil_cost] = self.prices.of(bytes);
         self.tokens = (self.tokens - (cost & -Ticks::from(pays))).max(DEEPEST);
         self.ctokens = (self.ctokens - ceil_cost).max(DEEPEST);
     }

@@ -60,7 +60,7 @@ impl Htb {
         let deficit = &mut self.deficits[at as usize * self.levels + level];
         let class = &mut self.classes[at as usize];
         class.fill(now_ns);
-        class.charge(level as u8, bytes);
+        class.charge(level as u8, bytes, 1);
         *deficit -= bytes as i32;
         let is_over = *deficit < 0;
         if is_over {
@@ -75,7 +75,7 @@ impl Htb {
         if mode_changes {
             self.change_mode(at, mode, now_ns);
         }
-        self.charge(parent, level as u8, bytes, now_ns);
+        self.charge(parent, level as u8, (bytes, 1), now_ns);
         Some(Lease { class: at, bytes, worker: worker as u16, level: level as u8 })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::book::Book;
 use super::{ClassSettings, Htb, HtbSettings, Part, kept};
+use crate::discipline::visit_bytes;
 use crate::kind::Kind;
 use crate::names::Names;
 use crate::plan::{ClassShape, Classes, Plan, Shape};
@@ -296,7 +297,19 @@ impl HtbShape {
             leaves,
             map,
             default,
+            visit_bytes: self.visit_bytes(),
         })
+    }
+
+    /// What a leaf may send in one visit. Where the link adds something to packets each is charged
+    /// by itself.
+    fn visit_bytes(&self) -> u32 {
+        if self.classes.iter().any(|class| class.link() != Link::default()) {
+            return 0;
+        }
+        let is_top = |class: &&HtbClass| class.parent.is_none_or(|parent| parent == self.handle);
+        let tops = self.classes.iter().filter(is_top);
+        tops.map(|class| visit_bytes(class.ceil())).max().unwrap_or(0)
     }
 }
 

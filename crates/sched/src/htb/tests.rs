@@ -2,7 +2,7 @@
 
 use crate::testing::Bench;
 use crate::units::{Rate, Size};
-use crate::{ClassId, HtbClass, HtbShape, LinkLayer, Next, Packet, Shape};
+use crate::{Burst, ClassId, HtbClass, HtbShape, LinkLayer, Next, Packet, Shape};
 
 const SECOND: u64 = 1_000_000_000;
 const MBIT: u64 = 1_000_000;
@@ -105,6 +105,62 @@ fn rates_hold_from_one_megabit_to_ten_gigabit() {
         let rate = bytes as f64 * 8e3 / span as f64;
         assert!((rate / mbit as f64 - 1.0).abs() < 0.02, "{mbit} Mbit/s: {rate}");
     }
+}
+
+/// Three levels on a link of 128 Gbit/s, of which the middle one is brought to its ceil.
+fn fast_tree() -> Bench {
+    htb(vec![
+        class(1, 0, 80_000, 80_000),
+        class(2, 1, 20_000, 40_000),
+        class(10, 2, 5_000, 40_000),
+        class(11, 2, 10_000, 30_000),
+        class(20, 1, 10_000, 80_000),
+        class(21, 1, 1_000, 2_000),
+    ])
+}
+
+#[test]
+fn a_fast_link_is_shared_in_bursts_as_packet_by_packet_and_ceils_hold() {
+    // Whole nanoseconds each.
+    for length in [64, 800, 1600] {
+        let leaves = [10, 11, 20, 21].map(|minor| (id(minor), length));
+        let link = Rate(128_000 * MBIT);
+        let one_by_one = fast_tree().compete(&leaves, link, 0..20_000_000);
+        let mut bench = fast_tree();
+        let got = bench.compete_in_bursts(&leaves, link, 0..20_000_000);
+        for (in_bursts, alone) in got.iter().zip(&one_by_one) {
+            let share = *in_bursts as f64 / *alone as f64;
+            assert!((share - 1.0).abs() < 0.02, "{length}: {got:?} and {one_by_one:?}");
+        }
+        // 20 ms of a ceil's rate, its burst of 0.1 ms, a visit and its last packet, and the burst
+        // of 32 that was begun before the end.
+        let most = |gbit: u64| gbit * 125_000 * 201 / 10 + 1600 + 2800 + 33 * 1600;
+        assert!(got[0] + got[1] <= most(40) && got[1] <= most(30) && got[3] <= most(2), "{got:?}");
+        assert!(got.iter().sum::<u64>() <= most(80), "{got:?}");
+        let report = bench.report();
+        assert_eq!(report.counters.sent_bytes, got.iter().sum::<u64>());
+        assert_eq!(report.counters.sent_packets, report.counters.sent_bytes / u64::from(length));
+    }
+}
+
+#[test]
+fn bursts_of_a_slow_link_are_its_packets_one_by_one() {
+    let tree = || {
+        let mut bench =
+            htb(vec![class(1, 0, 1000, 1000), class(10, 1, 2, 900), class(20, 1, 1, 900)]);
+        for handle in 0..200 {
+            let class = id(10 + 10 * (handle % 2) as u16);
+            let _ = bench.offer_packet(0, Packet::new(handle, 700, 0).in_class(class));
+        }
+        bench
+    };
+    let (mut one_by_one, mut in_bursts) = (tree(), tree());
+    for now_ns in (0..2_000_000).step_by(50_000) {
+        let (sent, _) = in_bursts.take_burst(now_ns, 1000);
+        let handles: Vec<_> = sent.iter().map(|sent| sent.handle).collect();
+        assert_eq!(one_by_one.take_all(now_ns), handles);
+    }
+    assert_eq!(in_bursts.take_burst(SECOND, 1000).1, Burst::Empty);
 }
 
 #[test]

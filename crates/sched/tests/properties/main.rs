@@ -7,7 +7,7 @@ mod shapes;
 mod workers;
 
 use proptest::prelude::*;
-use sched::{Hosts, Next, Packet, Shape, build};
+use sched::{Burst, Dropped, Hosts, Next, Packet, Shape, build};
 use shapes::{any_load, any_shape, classes_of, is_work_conserving, named};
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ proptest! {
     /// Every packet offered is sent, dropped or waiting; exactly one of them, exactly once. Waits
     /// lie in the future and are kept; what gives out anything at all gives it out in the end.
     #[test]
-    fn no_packet_is_lost_or_doubled(shape in any_shape(), load in any_load()) {
+    fn no_packet_is_lost_or_doubled(shape in any_shape(), load in any_load(), bursts in any::<bool>()) {
         let classes = classes_of(&shape);
         let conserving = is_work_conserving(&shape);
         let mut scheduler = build::<u64>(&named(shape)).unwrap();
@@ -36,6 +36,18 @@ proptest! {
                 packet.offer.pure_ack = (step.class % 3 == 0).then_some(offered as u32);
                 let _ = scheduler.enqueue(now_ns, packet, &mut |drop| *fate.entry(drop.handle).or_default() += 1);
                 offered += 1;
+            }
+            if bursts {
+                let (mut out, waiting) = (Vec::new(), scheduler.backlog().packets);
+                let drops = &mut |drop: Dropped<u64>| *fate.entry(drop.handle).or_default() += 1;
+                match scheduler.dequeue_burst(now_ns, step.takes as usize, &mut out, drops) {
+                    Burst::More => prop_assert_eq!(out.len(), step.takes as usize),
+                    Burst::Wait(until_ns) => prop_assert!(until_ns > now_ns && !conserving),
+                    Burst::Empty => prop_assert_eq!(scheduler.backlog().packets, 0, "empty with {} waiting", waiting),
+                }
+                out.iter().for_each(|sent| *fate.entry(sent.handle).or_default() += 1);
+                prop_assert_eq!(offered - fate.len() as u64, u64::from(scheduler.backlog().packets));
+                continue;
             }
             for _ in 0..step.takes {
                 let waiting = scheduler.backlog().packets;

@@ -113,31 +113,32 @@ fn parents() -> [Option<ClassId>; 6] {
 
 fn htb() -> impl Strategy<Value = Shape> {
     let leaves = (leaf(10), leaf(11), leaf(12), leaf(13));
-    (leaves, prop::collection::vec((1u64..20, 0u8..8, 500u64..5000), 6), any::<bool>()).prop_map(
-        |(leaves, draws, in_cells)| {
-            let mut leaves = [leaves.0, leaves.1, leaves.2, leaves.3].into_iter();
-            let classes = (1u16..).zip(parents()).zip(draws);
-            // Rates above their own ceils and their parents' among them.
-            let classes = classes.map(|((minor, parent), (rate, prio, burst))| HtbClass {
-                linklayer: if in_cells { LinkLayer::Atm } else { LinkLayer::Ethernet },
-                ceil: Some(Rate(100_000_000 >> parent.map_or(0, |p| p.minor()))),
-                prio,
-                burst: Some(Size(burst)),
-                cburst: Some(Size(burst)),
-                leaf: if minor > 2 { leaves.next() } else { None },
-                ..HtbClass::new(id(minor), parent, Rate((rate * rate) * 300_000))
-            });
-            let (handle, r2q, direct_packets) = (id(0), 10, 5);
-            Shape::Htb(HtbShape {
-                handle,
-                default: Some(id(4)),
-                r2q,
-                direct_packets,
-                all_workers: false,
-                classes: classes.collect(),
-            })
-        },
-    )
+    // On a fast link a leaf sends several packets a visit.
+    let scale = prop_oneof![Just(1u64), Just(1000)];
+    let draws = prop::collection::vec((1u64..20, 0u8..8, 500u64..5000), 6);
+    (leaves, draws, any::<bool>(), scale).prop_map(|(leaves, draws, in_cells, scale)| {
+        let mut leaves = [leaves.0, leaves.1, leaves.2, leaves.3].into_iter();
+        let classes = (1u16..).zip(parents()).zip(draws);
+        // Rates above their own ceils and their parents' among them.
+        let classes = classes.map(|((minor, parent), (rate, prio, burst))| HtbClass {
+            linklayer: if in_cells { LinkLayer::Atm } else { LinkLayer::Ethernet },
+            ceil: Some(Rate((scale * 100_000_000) >> parent.map_or(0, |p| p.minor()))),
+            prio,
+            burst: Some(Size(burst)),
+            cburst: Some(Size(burst)),
+            leaf: if minor > 2 { leaves.next() } else { None },
+            ..HtbClass::new(id(minor), parent, Rate((rate * rate) * scale * 300_000))
+        });
+        let (handle, r2q, direct_packets) = (id(0), 10, 5);
+        Shape::Htb(HtbShape {
+            handle,
+            default: Some(id(4)),
+            r2q,
+            direct_packets,
+            all_workers: false,
+            classes: classes.collect(),
+        })
+    })
 }
 
 fn curve() -> impl Strategy<Value = Curve> {
