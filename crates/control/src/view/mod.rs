@@ -87,6 +87,7 @@ macro_rules! every_view {
     ($($more:tt)*) => {
         views! {
             port: Port,
+            device_counter: DeviceCounter,
             qos: Qos,
             node: Node,
             drop: Drop,

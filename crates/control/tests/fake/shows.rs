@@ -56,6 +56,20 @@ answers! { FakeRouter, router, filter;
         };
         router.config.ports.iter().enumerate().map(port).collect()
     },
+    DeviceCounter: {
+        let wanted = |name: &&PortName| filter.port.as_deref().is_none_or(|it| it == name.as_str());
+        let counters = |name: &PortName| {
+            [("rx_good_packets", router.count(1_000_000)), ("rx_missed_errors", 0)].map(
+                |(counter, value)| view::DeviceCounter {
+                    port: name.to_string(),
+                    counter: counter.to_owned(),
+                    value,
+                },
+            )
+        };
+        let names = router.config.ports.iter().map(|(name, _)| name);
+        names.filter(wanted).flat_map(counters).collect()
+    },
     Qos: {
         let shaped = router.config.ports.iter().filter_map(|(name, port)| {
             let scheduler = sched::build::<u64>(&port.qos.as_ref()?.scheduler(port.mtu)).ok()?;

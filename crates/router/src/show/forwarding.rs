@@ -1,5 +1,6 @@
 //! Ports, routes, neighbours, lookups.
 
+use crate::devices::Device;
 use crate::interfaces::OpenPort;
 use crate::router::Router;
 use crate::routing::{Family, InUse, Routes, VrfRoutes};
@@ -67,6 +68,30 @@ impl Router {
                 errors: tx_errors,
             },
         }
+    }
+
+    /// Ports without a device have none.
+    pub(super) fn show_device_counters(
+        &self,
+        filter: &view::DeviceCounterFilter,
+    ) -> Result<Vec<view::DeviceCounter>, EngineError> {
+        if let Some(name) = &filter.port {
+            self.core.port_named(name)?;
+        }
+        let wanted = |name: &PortName| filter.port.as_deref().is_none_or(|it| it == name.as_str());
+        let ports = self.core.ports.iter().filter(|(name, _)| wanted(name));
+        let counters = ports.flat_map(|(name, port)| {
+            let told = match &port.device {
+                Some(Device::Dpdk(device)) => device.extended_stats().unwrap_or_default(),
+                Some(Device::Given(_) | Device::Memory | Device::Virtual) | None => Vec::new(),
+            };
+            told.into_iter().map(|(counter, value)| view::DeviceCounter {
+                port: name.to_string(),
+                counter,
+                value,
+            })
+        });
+        Ok(counters.collect())
     }
 
     pub(super) fn show_routes(

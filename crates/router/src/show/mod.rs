@@ -21,6 +21,7 @@ use system::show_process;
 
 answers! { Router, router, filter;
     Port: router.show_ports(),
+    DeviceCounter: router.show_device_counters(filter)?,
     Qos: Shaping::show(&mut router.core),
     Node: router.show_nodes(),
     Drop: router.show_errors(),
