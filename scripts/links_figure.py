@@ -10,6 +10,7 @@ ROWS = {
     "tcp_gbps": ("TCP, a flow", "Gbit/s"),
     "tcp_back_gbps": ("TCP, a flow the other way", "Gbit/s"),
     "tcp_4_flows_gbps": ("TCP, four flows", "Gbit/s"),
+    "tcp_cut_gbps": ("TCP, cut by its sender", "Gbit/s"),
     "packets_one_core_kpps": ("60 octets, one core", "kpps"),
     "packets_kpps": ("60 octets, all cores", "kpps"),
     "round_trip_ms": ("round trip, adaptive", "ms"),

@@ -27,6 +27,8 @@ NET = 8 if LISTENER else 9
  KICK, CALL, ERROR, GET_PROTOCOL, SET_PROTOCOL, GET_QUEUES, ENABLE) = range(1, 19)
 IOTLB, POSTCOPY_LISTEN, GET_INFLIGHT, SET_INFLIGHT = 22, 29, 31, 32
 VERSION_1, PROTOCOL, INDIRECT, MERGED, EVENT, PACKED = (1 << bit for bit in (32, 30, 28, 15, 29, 34))
+# Checksums and large frames: those that it takes, and those that it sends.
+TAKES_LARGE, SENDS_LARGE = (1 << bit | both for bit, both in ((1, 3 << 7), (0, 3 << 11)))
 BYTES, FRONT, SIZE = 1 << 20, 0x10000000, 64
 NEXT, WRITE, TABLE = 1, 2, 4
 BUFFERS = 0x20000
@@ -355,6 +357,38 @@ def wild_descriptors():
         peer.close()
 
 
+def wild_headers():
+    """Whatever can be said of a frame: frames that bear it out, and others."""
+    at = 0x80000
+    for features in (TAKES_LARGE | SENDS_LARGE, TAKES_LARGE | SENDS_LARGE | MERGED, 0):
+        peer = Rings(features).runs()
+        for _ in range(ROUNDS * 4):
+            payload = chance.choice([0, 1, 100, 1400, 3000, 20000, 65000, 70000])
+            kind = chance.choice([4, 4, 6, 6, 0])
+            protocol = chance.choice([6, 6, 17, 1])
+            transport = struct.pack(">HHIIBBHHH", 1, 2, 3, 4, 0x50, 0x18 | chance.choice([0, 0x80]), 5, 6, 0)
+            length = (len(transport) + payload) & 0xFFFF
+            network = {4: struct.pack(">BBHHHBBH4s4s", 0x45, 0, (20 + length) & 0xFFFF, 1, 0, 64, protocol, 0, bytes([10, 0, NET, 2]), bytes([10, 0, 2, 2])),
+                       6: struct.pack(">IHBB16s16s", 6 << 28, length, protocol, 64, bytes(16), bytes(16)), 0: b""}[kind]
+            frame = b"\xff" * 6 + bytes.fromhex("060000000009") + {4: b"\x08\0", 6: b"\x86\xdd", 0: chance.randbytes(2)}[kind] + network + transport + bytes(payload)
+            header = struct.pack("=BBHHHHH", chance.choice([0, 1, 1, 2, 255]), chance.choice([0, 1, 1, 4, 4, 3, 5, 0x81, 255]),
+                                 chance.choice([0, 54, 74, 65535]), chance.choice([0, 1, 500, 1400, 65535]),
+                                 chance.choice([0, 34, 54, 3000, 65535]), chance.choice([6, 16, 0, 65535]), 1)
+            offered = header + frame[:chance.choice([13, 14, 33, 60, len(frame), len(frame), len(frame)])]
+            peer.shared[at:at + len(offered)] = offered
+            cuts = sorted({0, len(offered), *(chance.randrange(len(offered)) for _ in range(chance.choice([0, 1, 5])))})
+            for slot, (start, end) in enumerate(zip(cuts, cuts[1:])):
+                peer.describe(1, slot, at + start, end - start, NEXT if end < len(offered) else 0, slot + 1)
+            before = peer.used(1)
+            peer.offer(1, [0])
+            end = time.monotonic() + 10
+            while peer.used(1) == before:
+                assert time.monotonic() < end, "the router takes no frame any more"
+                time.sleep(0.0005)
+        peer.ask(GET_FEATURES)
+        peer.close()
+
+
 def wild_messages():
     """Any message with anything in it, before and after rings run."""
     words = [0, 1, 2, 3, 64, 255, 256, 0x100, 0x101, 32768, 65536, 0xFFFFFFFF, FRONT, BYTES, 4096, 0x7FFFFFFF]
@@ -378,7 +412,7 @@ def wild_messages():
         peer.close()
 
 
-for part in (wild_words, full_eventfd) if LISTENER else (wild_words, wild_memory, wild_order, full_eventfd, wild_descriptors, wild_messages):
+for part in (wild_words, full_eventfd) if LISTENER else (wild_words, wild_memory, wild_order, full_eventfd, wild_descriptors, wild_headers, wild_messages):
     started = time.monotonic()
     part()
     print(f"{part.__name__}: {time.monotonic() - started:.1f} s", flush=True)

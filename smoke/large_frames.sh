@@ -3,8 +3,7 @@
 # does not: what arrives is what was sent, by both families, as a stream and as datagrams, and every checksum is right.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/chain.bash"
-fail() { echo "$1"; exit 1; }
-wrong_sums() { on "$1" nstat -asz TcpInCsumErrors UdpInCsumErrors Udp6InCsumErrors | awk '/Csum/ { n += $2 } END { print n }'; }
+. "$(dirname "$0")/bulk.bash"
 # The mean length of what a port sent since it was asked last.
 sent_before="0 0"
 mean() {
@@ -13,21 +12,6 @@ mean() {
     echo "$now $sent_before" | awk '{ printf "%d\n", ($2 > $4 ? ($1 - $3) / ($2 - $4) : 0) }' >"$work/mean"
     sent_before=$now mean=$(<"$work/mean")
 }
-# passes NAME ADDRESS…: bulk data from a to b arrives as it was sent.
-passes() {
-    local what=$1 address
-    for address in "${@:2}"; do
-        until_true on "$a" ping -c 1 -W 1 "$address"
-        on "$b" bash -c "exec /usr/bin/python3 $root/smoke/bulk.py serve $address" >"$work/came" &
-        until_true has_listener
-        on "$a" timeout 60 /usr/bin/python3 "$root/smoke/bulk.py" send "$address" 20000000 >"$work/sent" || fail "$what: $address"
-        wait $!
-        cmp "$work/sent" "$work/came" || fail "$what: something else came at $address"
-    done
-    [ "$(wrong_sums "$b")" = 0 ] || fail "$what: $(wrong_sums "$b") wrong checksums"
-}
-has_listener() { on "$b" ss -ltn | has :7000; }
-large() { for host in "$a" "$b"; do on "$host" ethtool -K eth0 tx on tso on gso on >/dev/null; done; }
 stop() { kill "${daemons[@]}"; wait "${daemons[@]}" || true; daemons=(); }
 hosts
 large
@@ -52,6 +36,12 @@ ctl router qos del p1 >"$work/set"
 passes unshaped 10.0.2.2
 mean router p2
 [ "$mean" -gt 5000 ] || fail "frames are cut for ever: $mean octets on average"
+# Who sends what fits its link has it put together where it leaves.
+on "$a" ethtool -K eth0 tso off gso off >/dev/null
+passes "put together" 10.0.2.2 2001:db8:2::2
+merged=$(json '[.[] | select(.counter == "tx_merged").value] | add' router show device-counters --port p2)
+[ "$merged" -gt 1000 ] || fail "packets are not put together: $merged"
+large
 stop
 
 # A link with tags: whole. Shared memory: cut, where it leaves.

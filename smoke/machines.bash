@@ -1,9 +1,9 @@
 # Virtual machines on a bridge of the router's, each by virtio-net over vhost-user. Without KVM they are emulated; nothing
 # between them and us differs. Sourced, never run, after lib.sh.
 . "$root/smoke/guest.bash"
-for program in busybox iperf3; do command -v $program >/dev/null || skip "$program is missing: make setup-tests"; done
+for program in busybox ethtool iperf3; do command -v $program >/dev/null || skip "$program is missing: make setup-tests"; done
 
-guest_programs bash mount mkdir insmod stty sleep busybox iperf3
+guest_programs bash mount mkdir insmod stty sleep busybox ethtool iperf3
 for module in virtio_ring virtio virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci failover net_failover virtio_net; do
     find "$kernels/lib/modules" -name "$module.ko" -exec cp -t "$guest/modules" {} +
 done
@@ -49,6 +49,8 @@ meet() {
     inside 2 "iperf3 -s >/tmp/server & busybox true"
     until_true tcp
 }
+# counter PORT NAME: what the driver of a guest's port counted.
+counter() { json "[.[] | select(.counter == \"$2\").value] | add" router show device-counters --port "$1"; }
 # The router, the first of all daemons, is killed and started anew; guests are not.
 router_dies() {
     kill -9 "${daemons[0]}"

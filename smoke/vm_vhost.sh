@@ -15,7 +15,8 @@ router router
 boots 1 $how
 boots 2 $how
 meet
-echo "ping and TCP"
+[ "$(counter g1 rx_large_frames)" -gt 0 ] && [ "$(counter g2 tx_large_frames)" -gt 0 ]
+echo "ping and TCP, in large frames"
 
 router_dies
 guest_dies

@@ -59,6 +59,10 @@ void volley_constants(struct volley_constants *out)
 	out->rss_ip = RTE_ETH_RSS_IP;
 	out->rss_l4 = RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_SCTP;
 	out->rx_timestamp = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+	out->rx_large = RTE_ETH_RX_OFFLOAD_TCP_LRO | RTE_ETH_RX_OFFLOAD_TCP_CKSUM |
+			RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+	out->tx_large = RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
+			RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 	out->max_ports = RTE_MAX_ETHPORTS;
 	out->name_bytes = RTE_ETH_NAME_MAX_LEN;
 }
@@ -272,6 +276,59 @@ uint16_t volley_rx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **out, u
 	return rte_eth_rx_burst(port, queue, out, count);
 }
 
+static int lacks_checksum(const struct rte_mbuf *packet)
+{
+	return (packet->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_NONE;
+}
+
+/* The same, and whether one of them is a chain, is large or lacks its checksum. */
+uint16_t volley_rx_burst_seen(uint16_t port, uint16_t queue, struct rte_mbuf **out, uint16_t count,
+			      uint64_t *unusual)
+{
+	uint16_t received = rte_eth_rx_burst(port, queue, out, count);
+	uint16_t number;
+
+	*unusual = 0;
+	for (number = 0; number < received; number++)
+		*unusual |= (out[number]->ol_flags & RTE_MBUF_F_RX_LRO) |
+			    (uint64_t)(out[number]->nb_segs ^ 1) |
+			    (uint64_t)lacks_checksum(out[number]);
+	return received;
+}
+
+void volley_packet_told(const struct rte_mbuf *packet, struct volley_told *out)
+{
+	out->bytes = packet->pkt_len;
+	out->piece_bytes = packet->ol_flags & RTE_MBUF_F_RX_LRO ? packet->tso_segsz : 0;
+	out->is_chain = packet->nb_segs != 1;
+	out->lacks_checksum = lacks_checksum(packet);
+}
+
+/* Copies a chain's bytes; says how many. */
+size_t volley_packet_read(const struct rte_mbuf *packet, void *into, size_t most)
+{
+	size_t copied = 0;
+
+	for (; packet != NULL; packet = packet->next) {
+		size_t bytes = RTE_MIN((size_t)packet->data_len, most - copied);
+
+		memcpy((char *)into + copied, rte_pktmbuf_mtod(packet, const void *), bytes);
+		copied += bytes;
+	}
+	return copied;
+}
+
+void volley_packet_cut(struct rte_mbuf *packet, const struct volley_cut *how)
+{
+	packet->tx_offload = 0;
+	packet->l2_len = how->link_bytes;
+	packet->l3_len = how->network_bytes;
+	packet->l4_len = how->transport_bytes;
+	packet->tso_segsz = how->piece_bytes;
+	packet->ol_flags |= RTE_MBUF_F_TX_TCP_SEG | RTE_MBUF_F_TX_TCP_CKSUM |
+			    (how->is_ip6 ? RTE_MBUF_F_TX_IPV6 : RTE_MBUF_F_TX_IPV4);
+}
+
 uint16_t volley_tx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **packets, uint16_t count)
 {
 	return rte_eth_tx_burst(port, queue, packets, count);
@@ -303,6 +360,7 @@ int volley_port_facts(uint16_t port, struct volley_port_facts *out)
 	out->max_rx_frame_bytes = info.max_rx_pktlen;
 	out->rss_functions = info.flow_type_rss_offloads;
 	out->rx_offloads = info.rx_offload_capa;
+	out->tx_offloads = info.tx_offload_capa;
 	out->socket = rte_eth_dev_socket_id(port);
 	return 0;
 }
@@ -314,6 +372,7 @@ int volley_port_configure(uint16_t port, const struct volley_port_config *config
 	memset(&conf, 0, sizeof(conf));
 	conf.rxmode.mtu = config->mtu;
 	conf.rxmode.offloads = config->rx_offloads;
+	conf.txmode.offloads = config->tx_offloads;
 	if (config->rss_functions != 0) {
 		conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf.rx_adv_conf.rss_conf.rss_hf = config->rss_functions;

@@ -28,6 +28,7 @@ struct volley_port_facts {
 	uint32_t max_rx_frame_bytes;
 	uint64_t rss_functions;
 	uint64_t rx_offloads;
+	uint64_t tx_offloads;
 	int32_t socket;
 };
 
@@ -37,6 +38,7 @@ struct volley_port_config {
 	uint32_t mtu; /* 0: as it is */
 	uint64_t rss_functions; /* 0: no RSS */
 	uint64_t rx_offloads;
+	uint64_t tx_offloads;
 };
 
 struct volley_link {
@@ -60,8 +62,27 @@ struct volley_constants {
 	uint64_t rss_ip;
 	uint64_t rss_l4;
 	uint64_t rx_timestamp;
+	uint64_t rx_large;
+	uint64_t tx_large;
 	uint32_t max_ports;
 	uint32_t name_bytes;
+};
+
+/* What a driver says of a packet beside its bytes. */
+struct volley_told {
+	uint32_t bytes;
+	uint16_t piece_bytes; /* 0: it is not large */
+	uint8_t is_chain;
+	uint8_t lacks_checksum;
+};
+
+/* How a driver is to cut a packet, or have it cut. */
+struct volley_cut {
+	uint16_t link_bytes;
+	uint16_t network_bytes;
+	uint16_t transport_bytes;
+	uint16_t piece_bytes;
+	uint8_t is_ip6;
 };
 
 typedef void (*volley_log_sink)(uint32_t level, const char *text, size_t length);
@@ -84,6 +105,11 @@ unsigned int volley_pool_unwatch(struct rte_mempool *pool);
 void volley_pool_facts(struct rte_mempool *pool, uint32_t *total, uint64_t *memory_bytes);
 
 uint16_t volley_rx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **out, uint16_t count);
+uint16_t volley_rx_burst_seen(uint16_t port, uint16_t queue, struct rte_mbuf **out, uint16_t count,
+			      uint64_t *unusual);
+void volley_packet_told(const struct rte_mbuf *packet, struct volley_told *out);
+size_t volley_packet_read(const struct rte_mbuf *packet, void *into, size_t most);
+void volley_packet_cut(struct rte_mbuf *packet, const struct volley_cut *how);
 uint16_t volley_tx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **packets, uint16_t count);
 
 int volley_port_facts(uint16_t port, struct volley_port_facts *out);

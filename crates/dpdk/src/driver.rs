@@ -11,7 +11,9 @@ use crate::link::Link;
 use crate::stats::PortStats;
 use crate::{PortClock, PortFacts, PortOptions};
 use core::fmt;
-use packet::{RxQueue, TxQueue};
+use packet::{PacketBuf, RxQueue, TxQueue};
+use std::sync::Arc;
+use wire::cut::Cut;
 
 /// How many queues there are, each way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,9 @@ pub(crate) enum Sink {
     /// A queue of our own.
     Ours(Box<dyn TxQueue>),
 }
+
+/// Whether a large frame that is in no tunnel may leave by a port as it is.
+pub(crate) type TakesLarge = Arc<dyn Fn(&Cut, &PacketBuf) -> bool + Send + Sync>;
 
 /// A port's driver. It is shown as what it was told. What a driver does not say is what most
 /// without a card do: there is nothing to set, and all packets are received.
@@ -124,6 +129,12 @@ pub(crate) trait Driver: fmt::Display + Send {
 
     /// Has large frames go on as they are, or be cut as they come, if it can do either.
     fn keep_whole(&self, _: bool) {}
+
+    /// Which large frames whoever is at the other end takes, where that is not the same for all of
+    /// them; for others its kind says it ([`Kind::takes_large`](crate::kind::Kind::takes_large)).
+    fn takes_large(&self) -> Option<TakesLarge> {
+        None
+    }
 
     /// What that clock says.
     fn read_clock(&self, _: PortClock) -> Result<u64, i32> {

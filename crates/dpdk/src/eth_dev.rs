@@ -2,23 +2,46 @@
 
 use crate::descriptors::Descriptors;
 use crate::device::Device;
-use crate::driver::{Driver, Failed, Queues, Sink, Source};
+use crate::driver::{Driver, Failed, Queues, Sink, Source, TakesLarge};
+use crate::large_frames::{Brings, LargeFrames, Takes};
 use crate::link::Link;
 use crate::stats::{self, PortStats};
-use crate::{PortClock, PortFacts, PortOptions, facts, ffi};
+use crate::{DpdkPool, PortClock, PortFacts, PortOptions, facts, ffi, large_pool};
 use core::fmt;
+use packet::Pool;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wire::cut::Transport;
 
 /// See the module.
 pub(crate) struct EthDev {
     device: Device,
     /// As long as it is open.
     opened: Option<(u16, ffi::PortFacts)>,
+    /// It is asked for large frames, and given some.
+    has_large: bool,
+    /// From `configure` on, of one with large frames.
+    large: Option<Large>,
+}
+
+/// What a port with large frames has of its own.
+struct Large {
+    shared: Arc<LargeFrames>,
+    /// For those that come, and for others.
+    pools: (Option<DpdkPool>, DpdkPool),
+    /// The driver cuts those of TCP, or has them cut.
+    is_cut: bool,
 }
 
 impl EthDev {
     /// One that is not open yet.
     pub(crate) fn of(device: Device) -> Box<dyn Driver> {
-        Box::new(Self { device, opened: None })
+        Box::new(Self { device, opened: None, has_large: false, large: None })
+    }
+
+    /// The same, which brings large frames and takes them, as chains of buffers.
+    pub(crate) fn with_large_frames(device: Device) -> Box<dyn Driver> {
+        Box::new(Self { device, opened: None, has_large: true, large: None })
     }
 
     fn number(&self) -> Result<u16, i32> {
@@ -89,18 +112,31 @@ impl Driver for EthDev {
         let tx = wanted.tx.min(raw.max_tx_queues);
         let rss = (constants.rss_ip | constants.rss_l4) & raw.rss_functions;
         let stamps = if options.receive_times { constants.rx_timestamp } else { 0 };
+        // Without a peer to them a driver may offer some, and refuse them then.
+        let wants_large = self.has_large && options.peer_offloads;
+        let (rx_large, tx_large) =
+            if wants_large { (constants.rx_large, constants.tx_large) } else { (0, 0) };
         let config = ffi::PortConfig {
             rx_queues: rx,
             tx_queues: tx,
             mtu: 0,
             rss_functions: if rx > 1 { rss } else { 0 },
-            rx_offloads: stamps & raw.rx_offloads,
+            rx_offloads: (stamps | rx_large) & raw.rx_offloads,
+            tx_offloads: tx_large & raw.tx_offloads,
         };
         // SAFETY: an open port; the configuration is read only during the call.
         let code = unsafe { ffi::volley_port_configure(*number, &config) };
         failed(code, || format!("set up {rx} receive and {tx} transmit queues"))?;
         let queues = Queues { rx, tx };
         self.set_up_queues(queues, options, *number, raw)?;
+        if self.has_large {
+            let pool = wants_large.then(|| large_pool::shared(&options.pool)).flatten();
+            self.large = Some(Large {
+                shared: Arc::new(LargeFrames::new(rx, wants_large)),
+                pools: (pool, options.pool.clone()),
+                is_cut: config.tx_offloads == constants.tx_large,
+            });
+        }
         Ok(queues)
     }
 
@@ -115,6 +151,7 @@ impl Driver for EthDev {
     }
 
     fn close(&mut self) {
+        self.large = None;
         if let Some((number, _)) = self.opened.take() {
             // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
             unsafe { ffi::rte_eth_dev_close(number) };
@@ -123,11 +160,34 @@ impl Driver for EthDev {
     }
 
     fn source(&self, queue: u16) -> Option<Source> {
-        Some(Source::Dpdk { port: self.number().ok()?, queue })
+        let port = self.number().ok()?;
+        let Some(Large { shared, pools: (large, ordinary), .. }) = &self.large else {
+            return Some(Source::Dpdk { port, queue });
+        };
+        let large = large.as_ref().map(DpdkPool::cache);
+        Some(Source::Ours(Box::new(Brings::new((port, queue), shared, large, ordinary.cache()))))
     }
 
     fn sink(&self, queue: u16) -> Option<Sink> {
-        Some(Sink::Dpdk { port: self.number().ok()?, queue })
+        let port = self.number().ok()?;
+        Some(match &self.large {
+            Some(Large { shared, .. }) => Sink::Ours(Box::new(Takes::new((port, queue), shared))),
+            None => Sink::Dpdk { port, queue },
+        })
+    }
+
+    /// Of a driver that cuts TCP all of that. Frames that others hold are theirs, too.
+    fn takes_large(&self) -> Option<TakesLarge> {
+        let is_cut = self.large.as_ref()?.is_cut;
+        Some(Arc::new(move |cut, packet| {
+            is_cut && cut.transport() == Transport::Tcp && !packet.is_shared()
+        }))
+    }
+
+    fn keep_whole(&self, keep: bool) {
+        if let Some(Large { shared, .. }) = &self.large {
+            shared.keeps_whole.store(keep, Ordering::Relaxed);
+        }
     }
 
     fn link(&self) -> Result<Link, i32> {
@@ -144,11 +204,23 @@ impl Driver for EthDev {
     }
 
     fn stats(&self) -> Result<PortStats, i32> {
-        stats::read(self.number()?)
+        let mut all = stats::read(self.number()?)?;
+        if let Some(Large { shared, .. }) = &self.large {
+            let received = shared.received();
+            all.rx_errors += received.wrong;
+            all.rx_no_buffers += received.no_buffers;
+            all.tx_errors += shared.lost.load(Ordering::Relaxed);
+        }
+        Ok(all)
     }
 
     fn extended_stats(&self) -> Result<Vec<(String, u64)>, i32> {
-        stats::read_extended(self.number()?)
+        let mut all = stats::read_extended(self.number()?)?;
+        if let Some(Large { shared, .. }) = &self.large {
+            all.push(("rx_large_frames".to_owned(), shared.received().large));
+            all.push(("tx_large_frames".to_owned(), shared.sent.load(Ordering::Relaxed)));
+        }
+        Ok(all)
     }
 
     fn mac(&self) -> Result<[u8; 6], i32> {

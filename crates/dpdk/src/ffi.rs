@@ -28,6 +28,7 @@ pub(crate) struct PortFacts {
     pub(crate) max_rx_frame_bytes: u32,
     pub(crate) rss_functions: u64,
     pub(crate) rx_offloads: u64,
+    pub(crate) tx_offloads: u64,
     pub(crate) socket: i32,
 }
 
@@ -39,6 +40,7 @@ pub(crate) struct PortConfig {
     pub(crate) mtu: u32,
     pub(crate) rss_functions: u64,
     pub(crate) rx_offloads: u64,
+    pub(crate) tx_offloads: u64,
 }
 
 #[repr(C)]
@@ -68,8 +70,28 @@ pub(crate) struct Constants {
     pub(crate) rss_ip: u64,
     pub(crate) rss_l4: u64,
     pub(crate) rx_timestamp: u64,
+    pub(crate) rx_large: u64,
+    pub(crate) tx_large: u64,
     pub(crate) max_ports: u32,
     pub(crate) name_bytes: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Told {
+    pub(crate) bytes: u32,
+    pub(crate) piece_bytes: u16,
+    pub(crate) is_chain: u8,
+    pub(crate) lacks_checksum: u8,
+}
+
+#[repr(C)]
+pub(crate) struct Cut {
+    pub(crate) link_bytes: u16,
+    pub(crate) network_bytes: u16,
+    pub(crate) transport_bytes: u16,
+    pub(crate) piece_bytes: u16,
+    pub(crate) is_ip6: u8,
 }
 
 #[repr(C)]
@@ -107,6 +129,16 @@ unsafe extern "C" {
     pub(crate) fn volley_pool_watch(pool: *mut Mempool);
     pub(crate) fn volley_pool_unwatch(pool: *mut Mempool) -> c_uint;
     pub(crate) fn volley_rx_burst(port: u16, queue: u16, out: *mut *mut Mbuf, count: u16) -> u16;
+    pub(crate) fn volley_rx_burst_seen(
+        port: u16,
+        queue: u16,
+        out: *mut *mut Mbuf,
+        count: u16,
+        unusual: *mut u64,
+    ) -> u16;
+    pub(crate) fn volley_packet_told(packet: *const Mbuf, out: *mut Told);
+    pub(crate) fn volley_packet_read(packet: *const Mbuf, into: *mut c_void, most: usize) -> usize;
+    pub(crate) fn volley_packet_cut(packet: *mut Mbuf, how: *const Cut);
     pub(crate) fn volley_tx_burst(
         port: u16,
         queue: u16,

@@ -37,10 +37,15 @@ pub(crate) fn shared(beside: &DpdkPool) -> Option<DpdkPool> {
     }
 }
 
+/// The pool, where a port has made it.
+pub(crate) fn there() -> Option<DpdkPool> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.upgrade()
+}
+
 /// A copy in a large buffer, if there are some.
 #[cold]
 pub(crate) fn copy_of(bytes: &[u8]) -> Option<PacketBuf> {
-    let pool = SHARED.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.upgrade()?;
+    let pool = there()?;
     let mut cache = pool.cache();
     let mut packet = cache.allocate_one()?;
     if packet.fill(bytes) {

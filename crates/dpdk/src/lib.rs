@@ -12,6 +12,7 @@
 //!  receive_times  when a port received each packet
 //!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum: and how we live with it; large_pool: room for what it has not cut
+//!  large_frames  large frames as DPDK's drivers have them, and as we do; merging: packets of a stream put together
 //!  xdp_sockets, bpf_objects, taken: what af_xdp forgets
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
@@ -52,6 +53,7 @@ mod gate_tests;
 mod interface_request;
 mod kind;
 pub mod kinds;
+mod large_frames;
 mod large_pool;
 mod link;
 mod link_watch;
@@ -59,6 +61,7 @@ mod linux;
 mod log;
 mod membarrier;
 mod memory;
+mod merging;
 pub mod offloads;
 mod open_files;
 mod pool;

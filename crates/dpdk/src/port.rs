@@ -18,8 +18,10 @@ use crate::receive_times::{PortClock, ReceiveTimes};
 use crate::stats::PortStats;
 use crate::taken::Taken;
 use crate::{
-    DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, gate, log, open_files, stale,
+    DpdkPool, Eal, Error, PortSpec, RxHandle, TxHandle, error, gate, large_pool, log, open_files,
+    stale,
 };
+use packet::Pool;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -83,7 +85,7 @@ pub struct Port {
     remarks: Vec<String>,
     /// What goes with a port of its kind.
     attendant: Box<dyn Attendant>,
-    /// Large frames that were cut on their way out.
+    /// Large frames that were cut on their way out, or were made there.
     cut: Arc<CutCounts>,
     /// If they are wanted.
     receive_times: Option<(ReceiveTimes, Option<PortClock>)>,
@@ -292,12 +294,11 @@ impl Port {
     /// Transmit queue `number`: `None` if there is no such queue or somebody has it.
     pub fn tx(&self, number: u16) -> Option<TxHandle> {
         let queue = self.tx.get(usize::from(number))?;
-        TxHandle::take(
-            queue,
-            || self.driver.sink(number),
-            self.spec.as_kind().takes_large(),
-            &self.cut,
-        )
+        let (all, some) = (self.spec.as_kind().takes_large(), self.driver.takes_large());
+        let may = all || some.is_some();
+        let large = may.then(large_pool::there).flatten().map(|pool| pool.cache());
+        let takes = some.unwrap_or_else(|| Arc::new(move |_, _| all));
+        TxHandle::take(queue, || self.driver.sink(number), takes, &self.cut, large)
     }
 
     /// Receive queues it has.
@@ -310,10 +311,12 @@ impl Port {
         self.tx.len() as u16
     }
 
-    /// Has frames of up to 64 KiB go on as they are, or be cut as they come, by a port that can do
-    /// either. At any time; what was said of the other end stays (`PortOptions::peer_offloads`).
+    /// Has frames of up to 64 KiB go on as they are, and packets of one stream be put together
+    /// where they leave, or be cut as they come, by a port that can do either. At any time; what
+    /// was said of the other end stays (`PortOptions::peer_offloads`).
     pub fn keep_whole(&self, keep: bool) {
         self.driver.keep_whole(keep && self.peer_offloads);
+        self.cut.merge(keep && self.peer_offloads);
     }
 
     /// Keeps these open for as long as the port is.
@@ -447,6 +450,7 @@ impl Port {
         let mut told =
             told.map_err(|code| self.failed(code, "read the driver's counters".to_owned()))?;
         told.push(("tx_large_cut".to_owned(), self.cut.cut()));
+        told.push(("tx_merged".to_owned(), self.cut.merged()));
         told.push(("tx_large_cut_lost".to_owned(), self.cut.lost()));
         Ok(told)
     }

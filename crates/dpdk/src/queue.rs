@@ -1,12 +1,12 @@
 //! A port's queues as workers hold them.
 
-use crate::driver::{Sink, Source};
+use crate::driver::{Sink, Source, TakesLarge};
 use crate::gate::Gate;
-use crate::{checksum, ffi, thread};
+use crate::large_frames::cut_of;
+use crate::{checksum, ffi, merging, thread};
 use packet::{Burst, Mbuf, PacketBuf, PacketCache, RxQueue, TxQueue, Wakes};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use wire::cut::Cut;
 
 /// What a port and the holder of one of its queues share.
 #[derive(Default)]
@@ -55,27 +55,42 @@ pub struct RxHandle {
 /// One transmit queue.
 pub struct TxHandle {
     handle: Handle<Sink>,
-    /// Large frames that are in no tunnel leave as they are.
-    takes_large: bool,
+    /// Of large frames that are in no tunnel those that leave as they are.
+    takes_large: TakesLarge,
     counts: Arc<CutCounts>,
     /// What a large frame was cut into.
     pieces: Vec<PacketBuf>,
+    /// Room for packets that are put together, of a port that takes large frames.
+    large: Option<Box<dyn PacketCache>>,
 }
 
-/// Large frames of a port that were cut on their way out.
+/// Large frames of a port that were cut on their way out, or were made there.
 #[derive(Default)]
 pub(crate) struct CutCounts {
+    /// Packets are put together.
+    merges: AtomicBool,
     cut: AtomicU64,
     lost: AtomicU64,
+    merged: AtomicU64,
 }
 
 impl CutCounts {
+    /// Has packets put together from now on, or not.
+    pub(crate) fn merge(&self, merges: bool) {
+        self.merges.store(merges, Ordering::Relaxed);
+    }
+
+    /// Packets that were put together.
+    pub(crate) fn merged(&self) -> u64 {
+        self.merged.load(Ordering::Relaxed)
+    }
+
     /// Large frames that were cut.
     pub(crate) fn cut(&self) -> u64 {
         self.cut.load(Ordering::Relaxed)
     }
 
-    /// Packets that were lost in it: there was no buffer, or the port took no more.
+    /// Packets that were lost in either: there was no buffer, or the port took no more.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -119,11 +134,13 @@ impl TxHandle {
     pub(crate) fn take(
         queue: &Arc<Queue>,
         sink: impl FnOnce() -> Option<Sink>,
-        takes_large: bool,
+        takes_large: TakesLarge,
         counts: &Arc<CutCounts>,
+        large: Option<Box<dyn PacketCache>>,
     ) -> Option<Self> {
         let handle = Handle::take(queue, sink)?;
-        Some(Self { handle, takes_large, counts: Arc::clone(counts), pieces: Vec::new() })
+        let counts = Arc::clone(counts);
+        Some(Self { handle, takes_large, counts, pieces: Vec::new(), large })
     }
 
     /// Sends packets of which some are large, and may have to be cut. To be called with the gate
@@ -132,7 +149,7 @@ impl TxHandle {
     fn transmit_large(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         while !packets.is_empty() {
             let stays = |packet: &PacketBuf| match cut_of(packet) {
-                Some(cut) => self.takes_large && cut.is_plain(),
+                Some(cut) => cut.is_plain() && (self.takes_large)(&cut, packet),
                 None => true,
             };
             let count = packets.iter().take_while(|packet| stays(packet)).count();
@@ -146,6 +163,35 @@ impl TxHandle {
                 cache.release_one(packet);
             }
         }
+    }
+
+    /// Sends packets, those of a stream in a row as one. To be called with the gate open.
+    fn transmit_merged(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+        let Some(large) = &mut self.large else { return };
+        let mut ready = core::mem::take(&mut self.pieces);
+        let mut merged = 0;
+        while !packets.is_empty() {
+            let before = packets.len();
+            let whole = match merging::goes_on(packets, &self.takes_large) {
+                true => merging::put_together(packets, cache, &mut **large),
+                false => None,
+            };
+            merged += if whole.is_some() { before - packets.len() } else { 0 };
+            ready.extend(whole.or_else(|| packets.pop()));
+        }
+        self.counts.merged.fetch_add(merged as u64, Ordering::Relaxed);
+        Burst::offer(&mut ready, |burst| self.handle.way.transmit(cache, burst));
+        self.lose(cache, Burst::of(&mut ready));
+        self.pieces = ready;
+    }
+
+    /// Whether packets in a row are of one stream, and may leave as one.
+    #[inline]
+    fn merges(&self, packets: &[PacketBuf]) -> bool {
+        self.large.is_some()
+            && merging::pays(packets)
+            && self.counts.merges.load(Ordering::Relaxed)
+            && (0..packets.len()).any(|at| merging::goes_on(&packets[at..], &self.takes_large))
     }
 
     /// Sends what a large frame is cut into.
@@ -167,12 +213,6 @@ impl TxHandle {
             cache.release(packets);
         }
     }
-}
-
-/// How a packet is to be cut, if it is large.
-fn cut_of(packet: &PacketBuf) -> Option<Cut> {
-    let large = packet.large()?;
-    Cut::new(packet.bytes(), Some(large.transport.into()), large.size.into())
 }
 
 impl RxQueue for RxHandle {
@@ -215,7 +255,7 @@ impl RxQueue for RxHandle {
 impl Sink {
     /// To be called with the gate open.
     #[inline(always)]
-    fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+    pub(crate) fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         match self {
             Self::Dpdk { port, queue } => {
                 thread::register();
@@ -240,6 +280,8 @@ impl TxQueue for TxHandle {
         }
         if packets.iter().any(PacketBuf::may_be_large) {
             self.transmit_large(cache, packets);
+        } else if self.merges(packets) {
+            self.transmit_merged(cache, packets);
         } else {
             self.handle.way.transmit(cache, packets);
         }

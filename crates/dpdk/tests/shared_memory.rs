@@ -5,10 +5,13 @@
 mod rig;
 
 use dpdk::kinds::{Memif, Vhost, VirtioUser};
-use dpdk::{MemifRole, Port, PortSpec};
+use dpdk::{MemifRole, Port, PortOptions, PortSpec};
+use packet::{Burst, Large, PacketBuf, RxQueue, TxQueue};
 use rig::{Opened, Rig, frames, rig, wait_until};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use wire::craft;
+use wire::cut::Cut;
 
 fn memif(role: MemifRole, socket: &Path) -> PortSpec {
     PortSpec::Memif(Memif { role, socket: socket.into(), id: 3, ring_log2: 10, buffer_bytes: 2048 })
@@ -105,6 +108,198 @@ fn a_host_that_connects_tells_who_is_missing_and_finds_the_next_machine() {
     drop(host);
     assert!(rig.nothing_leaked() && socket.exists());
     std::fs::remove_file(&socket).unwrap();
+}
+
+const SIZE: u16 = 1000;
+const ACK: u8 = 0x10;
+
+/// Frames of several packets, as Linux hands them over: without their checksum.
+fn large_frames() -> [Vec<u8>; 2] {
+    let link = || craft::ethernet([2, 0, 0, 0, 0, 2], [2, 0, 0, 0, 0, 4]);
+    let payload: Vec<u8> =
+        (0..20_500u32).map(|n| (n.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect();
+    let four = link().vlan(7).ipv4([10, 0, 0, 1], [10, 0, 0, 2]).tcp(1, 2).flags(ACK);
+    let six = link().ipv6([1; 16], [2; 16]).tcp(1, 2).flags(ACK);
+    [four.payload(&payload).build(), six.payload(&payload).build()].map(|mut frame| {
+        Cut::new(&frame, None, SIZE.into()).unwrap().leave_out(&mut frame);
+        frame
+    })
+}
+
+/// What a frame is cut into.
+fn pieces(frame: &[u8]) -> Vec<Vec<u8>> {
+    let cut = Cut::new(frame, None, SIZE.into()).unwrap();
+    let piece = |number| {
+        let mut piece = vec![0; cut.longest()];
+        let length = cut.write(frame, number, &mut piece).unwrap();
+        piece.truncate(length);
+        piece
+    };
+    (0..cut.packets()).map(piece).collect()
+}
+
+impl Rig {
+    /// Sends a large frame, or one that is only long.
+    fn send_long(&mut self, port: &mut Opened, frame: &[u8], is_large: bool) {
+        let mut packet = self.cache.copy_of(frame).unwrap();
+        if is_large {
+            let cut = Cut::new(frame, None, SIZE.into()).unwrap();
+            let (transport, payload) = (cut.transport_at() as u16, cut.payload_at() as u16);
+            assert!(packet.set_large(Some(Large { transport, payload, size: SIZE })));
+        }
+        let mut packets = vec![packet];
+        wait_until("a frame is sent", || {
+            port.tx.send(&mut *self.cache, &mut packets);
+            packets.is_empty()
+        });
+    }
+
+    /// So many packets that come next: their bytes, and whether they are large.
+    fn told(&mut self, port: &mut Opened, count: usize) -> Vec<(Vec<u8>, bool)> {
+        let mut packets = Vec::new();
+        wait_until("packets come", || {
+            // Few a call, so that what is cut is cut in several.
+            port.rx.receive(&mut *self.cache, 7, &mut packets);
+            packets.len() >= count
+        });
+        let told = |packet: &PacketBuf| (packet.bytes().to_vec(), packet.large().is_some());
+        let all = packets.iter().map(told).collect();
+        self.cache.release(Burst::of(&mut packets));
+        all
+    }
+}
+
+fn counted(port: &Opened, name: &str) -> u64 {
+    let all = port.port.extended_stats().unwrap();
+    all.into_iter().find(|(it, _)| it == name).map_or(0, |(_, count)| count)
+}
+
+/// A host and a machine, of whom one may not have large frames.
+fn host_and_machine(rig: &Rig, name: &str, has_large: [bool; 2]) -> [Opened; 2] {
+    let path = socket(name);
+    let host = PortSpec::Vhost(Vhost { socket: path.clone(), client: false });
+    let machine = PortSpec::VirtioUser(VirtioUser { path, server: false });
+    let mut both = [(host, has_large[0]), (machine, has_large[1])].map(|(spec, peer_offloads)| {
+        rig.open_with(&spec, PortOptions { peer_offloads, ..rig.options() })
+    });
+    let [host, machine] = &mut both;
+    wait_for_link(host, machine);
+    // A ring is there before it carries.
+    assert!(rig.receive_nothing(host) && rig.receive_nothing(machine));
+    both
+}
+
+#[test]
+fn large_frames_pass_between_a_host_and_a_machine_whole() {
+    let mut rig = rig();
+    let [mut host, mut machine] = host_and_machine(&rig, "large", [true, true]);
+    for frame in large_frames() {
+        let whole = vec![(frame.clone(), true)];
+        rig.send_long(&mut machine, &frame, true);
+        assert!(rig.told(&mut host, 1) == whole);
+        rig.send_long(&mut host, &frame, true);
+        assert!(rig.told(&mut machine, 1) == whole);
+    }
+    for port in [&host, &machine] {
+        let counts = ["rx_large_frames", "tx_large_frames", "tx_large_cut"];
+        assert_eq!(counts.map(|name| counted(port, name)), [2, 2, 0]);
+    }
+    // A frame that is only long, and others around large ones, in their order.
+    let [large, _] = large_frames();
+    let (short, long) = (rig::frame(1, 60), rig::frame(2, 9000));
+    for frame in [&short, &large, &long, &short] {
+        rig.send_long(&mut machine, frame, frame == &large);
+    }
+    let expected = [(short.clone(), false), (large, true), (long, false), (short, false)];
+    assert!(rig.told(&mut host, 4) == expected);
+    drop((machine, host));
+    assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn large_frames_are_cut_as_they_come_where_nobody_wants_them_whole() {
+    let mut rig = rig();
+    let [mut host, mut machine] = host_and_machine(&rig, "cut", [true, true]);
+    host.port.keep_whole(false);
+    let short = rig::frame(1, 60);
+    for frame in large_frames() {
+        rig.send_long(&mut machine, &frame, true);
+        rig.send_long(&mut machine, &short, false);
+        let mut expected: Vec<_> = pieces(&frame).into_iter().map(|it| (it, false)).collect();
+        assert_eq!(expected.len(), 21);
+        expected.push((short.clone(), false));
+        assert!(rig.told(&mut host, 22) == expected);
+    }
+    drop((machine, host));
+    assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn packets_of_a_stream_in_a_row_leave_as_one_where_that_is_taken() {
+    let mut rig = rig();
+    for (name, has_large) in [("merged", [true, true]), ("unmerged", [true, false])] {
+        let [mut host, mut machine] = host_and_machine(&rig, name, has_large);
+        host.port.keep_whole(true);
+        let short = rig::frame(1, 600);
+        for frame in large_frames() {
+            let pieces = pieces(&frame);
+            let others = [short.clone(), short.clone()];
+            let mut expected: Vec<_> = others.iter().map(|it| (it.clone(), false)).collect();
+            match has_large[1] {
+                true => expected.insert(1, (frame, true)),
+                false => {
+                    expected.splice(1..1, pieces.iter().map(|it| (it.clone(), false)));
+                }
+            }
+            let [first, last] = others;
+            rig.send(&mut host, &[vec![first], pieces, vec![last]].concat());
+            assert!(rig.told(&mut machine, expected.len()) == expected, "{name}");
+        }
+        assert_eq!(counted(&host, "tx_merged"), if has_large[1] { 42 } else { 0 });
+        drop((machine, host));
+    }
+    assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn large_frames_are_cut_for_who_does_not_take_them_or_is_not_told() {
+    let mut rig = rig();
+    for (name, has_large) in [("deaf", [true, false]), ("mute", [false, true])] {
+        let [mut host, mut machine] = host_and_machine(&rig, name, has_large);
+        let [frame, _] = large_frames();
+        rig.send_long(&mut host, &frame, true);
+        let expected: Vec<_> = pieces(&frame).into_iter().map(|it| (it, false)).collect();
+        assert!(rig.told(&mut machine, 21) == expected, "{name}");
+        assert_eq!((counted(&host, "tx_large_frames"), counted(&host, "tx_large_cut")), (0, 1));
+        rig.send_long(&mut machine, &frame, true);
+        assert!(rig.told(&mut host, 21) == expected, "{name}");
+        drop((machine, host));
+    }
+    assert!(rig.nothing_leaked());
+}
+
+#[test]
+fn a_host_forgets_what_the_machine_took_when_the_next_one_comes() {
+    let mut rig = rig();
+    let [mut host, machine] = host_and_machine(&rig, "next-large", [true, true]);
+    drop(machine);
+    wait_until("the host sees the link down", || !host.port.link().unwrap().up);
+    let spec = PortSpec::VirtioUser(VirtioUser { path: socket("next-large"), server: false });
+    let options = PortOptions { peer_offloads: false, ..rig.options() };
+    // Who comes while the one before is still there is turned away.
+    let mut opened = None;
+    wait_until("the next machine is let in", || {
+        opened = Port::open(&rig.eal, &spec, options.clone()).ok();
+        opened.is_some()
+    });
+    let mut machine = rig.started(opened.unwrap());
+    wait_for_link(&host, &machine);
+    assert!(rig.receive_nothing(&mut host) && rig.receive_nothing(&mut machine));
+    let [frame, _] = large_frames();
+    rig.send_long(&mut host, &frame, true);
+    assert_eq!(rig.told(&mut machine, 21).len(), 21);
+    drop((machine, host));
+    assert!(rig.nothing_leaked());
 }
 
 #[test]

@@ -17,8 +17,8 @@
 use crate::mbuf::Mbuf;
 use crate::{PacketBuf, PacketView};
 
-/// DPDK's flag of a TCP frame that a card is to cut; ours of any, as none of DPDK's drivers is
-/// given one.
+/// DPDK's flag of a TCP frame that a card is to cut; ours of any: a driver of DPDK's is given one
+/// as it wants it, in the last moment.
 pub(crate) const LARGE: u64 = 1 << 50;
 
 /// How a large frame is cut. Places count from its first byte.

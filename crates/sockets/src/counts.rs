@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters of one queue, one way.
 #[derive(Default)]
-pub(crate) struct Counts {
+pub struct Counts {
     pub(crate) packets: AtomicU64,
     pub(crate) bytes: AtomicU64,
     pub(crate) large: AtomicU64,
@@ -37,7 +37,8 @@ pub(crate) fn add(counter: &AtomicU64, count: u64) {
 }
 
 impl Counts {
-    pub(crate) fn told(&self) -> Counters {
+    /// What they are now.
+    pub fn told(&self) -> Counters {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counters {
             packets: read(&self.packets),

@@ -26,12 +26,12 @@ mod port;
 mod receive;
 mod ring;
 mod socket;
-mod taking;
+pub mod taking;
 pub mod tap;
 mod transmit;
 pub mod virtio;
 
-pub use counts::Counters;
+pub use counts::{Counters, Counts};
 pub use large::cut_into;
 pub use port::{PacketPort, Shape};
 pub use receive::Receiver;

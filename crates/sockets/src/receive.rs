@@ -11,7 +11,7 @@ use crate::ring::Slot;
 use crate::socket::Socket;
 use crate::taking::{Fate, LEAST_BYTES, Stamp, Taking};
 use crate::virtio::{Header, take_in};
-use packet::{Burst, PacketBuf, PacketCache, RxQueue, Wakes};
+use packet::{PacketBuf, PacketCache, RxQueue, Wakes};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -75,7 +75,7 @@ impl Receiver {
         let shift = tag.map_or(0, |_| TAG_BYTES);
         let told = take_in(&slot.header, packet.bytes_mut(), shift);
         let kept = (self.keeps_whole(), &self.socket.received);
-        self.taking.settle(packet, told, slot.header, slot.time_ns(), kept)
+        self.taking.settle(packet, told, slot.time_ns(), kept)
     }
 
     /// A frame whose whole waits at the socket.
@@ -108,7 +108,8 @@ impl Receiver {
             }
             put_tag(room, tag);
             let length = length + tag_bytes;
-            return self.taking.settle_beside(length, &header, tag_bytes, time_ns);
+            let take = |frame: &mut [u8]| take_in(&header, frame, tag_bytes);
+            return self.taking.settle_beside(length, take, time_ns);
         };
         let mut brought = None;
         packet.fill_by(|room| {
@@ -118,8 +119,8 @@ impl Receiver {
             put_tag(room, tag);
             brought.map_or(0, |(_, length)| length + tag_bytes)
         });
-        let header = brought.map(|(header, _)| header);
-        self.taking.settle_large(packet, header, tag_bytes, &self.socket.received)
+        let take = |frame: &mut [u8]| take_in(&brought?.0, frame, tag_bytes);
+        self.taking.settle_large(packet, take, &self.socket.received)
     }
 }
 
@@ -169,11 +170,7 @@ impl RxQueue for Receiver {
                 room /= 2;
             }
             self.take_some(waiting, into);
-            let mut unused = core::mem::take(&mut self.taking.fresh);
-            if !unused.is_empty() {
-                cache.release(Burst::of(&mut unused));
-            }
-            self.taking.fresh = unused;
+            self.taking.give_back(cache);
         }
     }
 

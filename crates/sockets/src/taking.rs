@@ -1,27 +1,27 @@
-//! What becomes of a frame that the kernel brought, by whichever way it came.
+//! What becomes of a frame that the kernel or a virtual machine brought, by whichever way it came.
 //!
 //! ```text
-//!  frame, header ─▶ settle ┬▶ an ordinary packet, its checksum finished
-//!                          ├▶ a large one, whole
-//!                          └▶ beside ─▶ go_on_cutting ─▶ packets of the link's size, some a call
+//!  frame, what was said of it ─▶ settle ┬▶ an ordinary packet, its checksum finished
+//!                                       ├▶ a large one, whole
+//!                                       └▶ beside ─▶ go_on_cutting ─▶ packets of the link's size, some a call
 //! ```
 
 use crate::counts::{Counts, add};
 use crate::large;
-use crate::virtio::{Came, Header, take_in};
-use packet::{Large, PacketBuf, PacketCache};
+use crate::virtio::Came;
+use packet::{Burst, Large, PacketBuf, PacketCache};
 use wire::cut::Cut;
 
 /// Writes the time at which the kernel took a frame, in nanoseconds, into its packet.
 pub type Stamp = Box<dyn Fn(&mut PacketBuf, u64) + Send>;
 
 /// The largest frame there is, with tags.
-pub(crate) const MOST_BYTES: usize = (1 << 16) + 64;
+pub const MOST_BYTES: usize = (1 << 16) + 64;
 /// A frame has at least its Ethernet header.
-pub(crate) const LEAST_BYTES: usize = 14;
+pub const LEAST_BYTES: usize = 14;
 
 /// What is left of the frame that lies beside.
-pub(crate) struct Rest {
+pub struct Rest {
     cut: Cut,
     length: usize,
     number: usize,
@@ -29,17 +29,21 @@ pub(crate) struct Rest {
 }
 
 /// How a frame fared.
-pub(crate) enum Fate {
+pub enum Fate {
+    /// It is a packet.
     Packet(PacketBuf),
     /// It lies beside, to be cut.
     Beside(Rest),
+    /// It is not what was said of it.
     Wrong,
+    /// A part of it alone is there.
     Lost,
+    /// There is no buffer for it.
     NoBuffer,
 }
 
 /// A receive queue's buffers, and the frame that is being cut.
-pub(crate) struct Taking {
+pub struct Taking {
     pub(crate) large: Option<Box<dyn PacketCache>>,
     pub(crate) stamp: Option<Stamp>,
     pub(crate) rest: Option<Rest>,
@@ -49,33 +53,74 @@ pub(crate) struct Taking {
 }
 
 impl Taking {
-    pub(crate) fn new(large: Option<Box<dyn PacketCache>>, stamp: Option<Stamp>) -> Self {
+    /// Of a queue with these large buffers, where it keeps frames whole, whose packets are stamped
+    /// so.
+    pub fn new(large: Option<Box<dyn PacketCache>>, stamp: Option<Stamp>) -> Self {
         Self { large, stamp, rest: None, fresh: Vec::new(), beside: Box::new([]) }
     }
 
+    /// Whether a frame lies beside, to be cut.
+    pub fn is_cutting(&self) -> bool {
+        self.rest.is_some()
+    }
+
+    /// A large buffer, if there are such, and one is free.
+    pub fn large_buffer(&mut self) -> Option<PacketBuf> {
+        self.large.as_mut()?.allocate_one()
+    }
+
+    /// A buffer that is of no use any more: it goes back with those that are at hand.
+    pub fn put_aside(&mut self, packet: PacketBuf) {
+        self.fresh.push(packet);
+    }
+
+    /// Gives back the buffers at hand.
+    pub fn give_back(&mut self, cache: &mut dyn PacketCache) {
+        if !self.fresh.is_empty() {
+            cache.release(Burst::of(&mut self.fresh));
+        }
+    }
+
+    /// What comes of a frame: a packet more in `into`, one that is to be cut, or a count.
+    pub fn keep(&mut self, fate: Fate, counts: &Counts, into: &mut Vec<PacketBuf>) {
+        match fate {
+            Fate::Packet(packet) => {
+                add(&counts.packets, 1);
+                add(&counts.bytes, packet.bytes().len() as u64);
+                into.push(packet);
+            }
+            Fate::Beside(rest) => {
+                add(&counts.large, 1);
+                self.rest = Some(rest);
+            }
+            Fate::Wrong => add(&counts.wrong, 1),
+            Fate::Lost => add(&counts.lost, 1),
+            Fate::NoBuffer => add(&counts.no_buffers, 1),
+        }
+    }
+
     /// Room for the largest frame there is.
-    pub(crate) fn room_beside(&mut self) -> &mut [u8] {
+    pub fn room_beside(&mut self) -> &mut [u8] {
         if self.beside.is_empty() {
             self.beside = vec![0; MOST_BYTES].into_boxed_slice();
         }
         &mut self.beside
     }
 
-    /// A packet in an ordinary buffer, as its header tells it; where one is large, `keeps_whole`
-    /// says whether it goes on as it is.
+    /// A packet in an ordinary buffer, as what was said of it turned out; where one is large,
+    /// `keeps_whole` says whether it goes on as it is.
     #[inline]
-    pub(crate) fn settle(
+    pub fn settle(
         &mut self,
         mut packet: PacketBuf,
         told: Option<Came>,
-        header: Header,
         time_ns: u64,
         (keeps_whole, counts): (bool, &Counts),
     ) -> Fate {
         match told {
             Some(Came::Ordinary) => Fate::Packet(packet),
             Some(Came::Large(cut)) if keeps_whole => {
-                if packet.set_large(Some(large_of(&cut, header))) {
+                if packet.set_large(Some(large_of(&cut))) {
                     add(&counts.large, 1);
                     return Fate::Packet(packet);
                 }
@@ -95,21 +140,18 @@ impl Taking {
         }
     }
 
-    /// A frame in a large buffer, behind so many octets that were put in front.
-    pub(crate) fn settle_large(
+    /// A frame in a large buffer, of which `take` makes what was said of it.
+    pub fn settle_large(
         &mut self,
         mut packet: PacketBuf,
-        header: Option<Header>,
-        shift: usize,
+        take: impl FnOnce(&mut [u8]) -> Option<Came>,
         counts: &Counts,
     ) -> Fate {
-        let came =
-            header.and_then(|header| Some((take_in(&header, packet.bytes_mut(), shift)?, header)));
-        let kept = match came {
-            Some((Came::Ordinary, _)) => true,
-            Some((Came::Large(cut), header)) => {
+        let kept = match take(packet.bytes_mut()) {
+            Some(Came::Ordinary) => true,
+            Some(Came::Large(cut)) => {
                 add(&counts.large, 1);
-                packet.set_large(Some(large_of(&cut, header)))
+                packet.set_large(Some(large_of(&cut)))
             }
             None => false,
         };
@@ -122,15 +164,14 @@ impl Taking {
         Fate::Wrong
     }
 
-    /// A frame that lies beside, so long with the octets that were put in front.
-    pub(crate) fn settle_beside(
+    /// A frame that lies beside, so long, of which `take` makes what was said of it.
+    pub fn settle_beside(
         &mut self,
         length: usize,
-        header: &Header,
-        shift: usize,
+        take: impl FnOnce(&mut [u8]) -> Option<Came>,
         time_ns: u64,
     ) -> Fate {
-        match take_in(header, &mut self.room_beside()[..length], shift) {
+        match self.room_beside().get_mut(..length).and_then(take) {
             Some(Came::Large(cut)) => Fate::Beside(Rest { cut, length, number: 0, time_ns }),
             Some(Came::Ordinary) => Fate::NoBuffer,
             None => Fate::Wrong,
@@ -138,7 +179,7 @@ impl Taking {
     }
 
     /// Appends packets of the frame that is being cut, at most so many.
-    pub(crate) fn go_on_cutting(
+    pub fn go_on_cutting(
         &mut self,
         counts: &Counts,
         cache: &mut dyn PacketCache,
@@ -178,8 +219,8 @@ impl Taking {
 }
 
 /// What the packet is to keep of how it is cut. Places that are too far are none: they are refused.
-fn large_of(cut: &Cut, header: Header) -> Large {
+fn large_of(cut: &Cut) -> Large {
     let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
-    let size = u16::from_ne_bytes([header[4], header[5]]);
-    Large { transport: place(cut.transport_at()), payload: place(cut.payload_at()), size }
+    let (transport, payload) = (place(cut.transport_at()), place(cut.payload_at()));
+    Large { transport, payload, size: place(cut.size()) }
 }

@@ -253,7 +253,8 @@ impl TapReceiver {
         });
         if filled && !large.bytes().is_empty() {
             self.taking.fresh.push(packet);
-            return Some(self.taking.settle_large(large, Some(header), 0, counts));
+            let take = |frame: &mut [u8]| take_in(&header, frame, 0);
+            return Some(self.taking.settle_large(large, take, counts));
         }
         if let Some(cache) = &mut self.taking.large {
             cache.release_one(large);
@@ -275,7 +276,8 @@ impl TapReceiver {
             Some(length) if length > room_of_packet => {
                 beside[..room_of_packet].copy_from_slice(packet.bytes());
                 self.taking.fresh.push(packet);
-                Some(self.taking.settle_beside(length, &header, 0, 0))
+                let take = |frame: &mut [u8]| take_in(&header, frame, 0);
+                Some(self.taking.settle_beside(length, take, 0))
             }
             _ => self.settle(packet, read, header, kept),
         }
@@ -298,7 +300,7 @@ impl TapReceiver {
             return Some(Fate::Wrong);
         }
         let told = take_in(&header, packet.bytes_mut(), 0);
-        Some(self.taking.settle(packet, told, header, 0, kept))
+        Some(self.taking.settle(packet, told, 0, kept))
     }
 }
 
@@ -331,25 +333,10 @@ impl RxQueue for TapReceiver {
             };
             match self.take(packet) {
                 None => break,
-                Some(Fate::Packet(packet)) => {
-                    add(&counts.packets, 1);
-                    add(&counts.bytes, packet.bytes().len() as u64);
-                    into.push(packet);
-                }
-                Some(Fate::Beside(rest)) => {
-                    add(&counts.large, 1);
-                    self.taking.rest = Some(rest);
-                }
-                Some(Fate::Wrong) => add(&counts.wrong, 1),
-                Some(Fate::Lost) => add(&counts.lost, 1),
-                Some(Fate::NoBuffer) => add(&counts.no_buffers, 1),
+                Some(fate) => self.taking.keep(fate, counts, into),
             }
         }
-        let mut unused = core::mem::take(&mut self.taking.fresh);
-        if !unused.is_empty() {
-            cache.release(Burst::of(&mut unused));
-        }
-        self.taking.fresh = unused;
+        self.taking.give_back(cache);
     }
 
     fn before_rest(&mut self) -> Wakes {

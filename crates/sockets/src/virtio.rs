@@ -63,15 +63,29 @@ pub fn take_in(header: &Header, frame: &mut [u8], shift: usize) -> Option<Came> 
     let told = cut.transport() == transport
         && is_ip6.is_none_or(|is_ip6| is_ip6 == cut.is_ip6())
         && start.is_none_or(|_| offset == transport.sum_at());
-    if !told {
-        return None;
-    }
+    told.then(|| cut_or_whole(cut, frame))
+}
+
+/// The same for a driver that says of a frame of several packets no more than how much payload each
+/// of them has.
+pub fn take_in_pieces(size: u16, frame: &mut [u8]) -> Option<Came> {
+    Cut::new(frame, None, size.into()).map(|cut| cut_or_whole(cut, frame))
+}
+
+fn cut_or_whole(cut: Cut, frame: &mut [u8]) -> Came {
     if cut.packets() == 1 {
         cut.finish(frame);
-        return Some(Came::Ordinary);
+        return Came::Ordinary;
     }
     cut.leave_out(frame);
-    Some(Came::Large(cut))
+    Came::Large(cut)
+}
+
+/// Whether the first packet alone of a large frame of TCP says that the window was reduced.
+pub fn says_reduced(cut: &Cut, frame: &[u8]) -> bool {
+    let (at, bit) = CWR;
+    let flags = frame.get(cut.transport_at() + at).copied().unwrap_or_default();
+    cut.transport() == Transport::Tcp && flags & bit != 0
 }
 
 /// The header of a large frame that is in no tunnel, as [`take_in`] left it.
@@ -81,9 +95,7 @@ pub fn told_of(cut: &Cut, frame: &[u8], size: u16) -> Header {
         (Transport::Tcp, true) => TCP6,
         (Transport::Tcp, false) => TCP4,
     };
-    let (at, bit) = CWR;
-    let flags = frame.get(cut.transport_at() + at).copied().unwrap_or_default();
-    let reduced = cut.transport() == Transport::Tcp && flags & bit != 0;
+    let reduced = says_reduced(cut, frame);
     let words =
         [cut.payload_at() as u16, size, cut.transport_at() as u16, cut.transport().sum_at() as u16];
     let mut header = [NEEDS_SUM, kind | if reduced { ECN } else { 0 }, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -141,6 +153,24 @@ mod tests {
         frame[50] = 0;
         assert!(matches!(take_in(&told, &mut frame, 0), Some(Came::Ordinary)));
         assert_eq!(frame, right);
+    }
+
+    #[test]
+    fn a_frame_of_which_the_size_of_its_packets_alone_is_told_is_the_same_one() {
+        let mut frame = tcp(5000);
+        let Some(Came::Large(cut)) = take_in_pieces(1000, &mut frame) else { unreachable!() };
+        assert_eq!((cut.packets(), cut.size(), cut.network_at()), (5, 1000, Some(14)));
+        let mut other = tcp(5000);
+        let told = header(NEEDS_SUM, TCP4, [54, 1000, 34, 16]);
+        assert!(matches!(take_in(&told, &mut other, 0), Some(Came::Large(_))) && frame == other);
+        let mut whole = tcp(1000);
+        whole[50] = 0;
+        assert!(matches!(take_in_pieces(1000, &mut whole), Some(Came::Ordinary)));
+        assert_eq!(whole, tcp(1000));
+        for (size, bytes) in [(0, 4000), (1, 4000)] {
+            assert!(take_in_pieces(size, &mut tcp(bytes)).is_none());
+        }
+        assert!(take_in_pieces(1000, &mut [7; 3000]).is_none());
     }
 
     #[test]

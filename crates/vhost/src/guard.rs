@@ -51,6 +51,7 @@ pub struct Guard {
     stop: Arc<Bell>,
     ended: Receiver<()>,
     refused: Arc<AtomicU64>,
+    features: Arc<AtomicU64>,
     problem: Problem,
 }
 
@@ -79,6 +80,7 @@ impl Guard {
         rings: u32,
     ) -> io::Result<Self> {
         let (stop, refused) = (Arc::new(Bell::new()?), Arc::<AtomicU64>::default());
+        let features = Arc::<AtomicU64>::default();
         let nobody = format!("{} is about to be connected to", path.display());
         let problem = Problem::new(Mutex::new(Some(nobody).filter(|_| door.fd().is_none())));
         let serving = Serving {
@@ -89,6 +91,7 @@ impl Guard {
             signals: Arc::new(Signals::new()?),
             stop: Arc::clone(&stop),
             refused: Arc::clone(&refused),
+            features: Arc::clone(&features),
             problem: Arc::clone(&problem),
             peer: None,
             leaving: None,
@@ -100,12 +103,17 @@ impl Guard {
             // Nobody waits for it any more, if it took too long.
             let _ = end.send(());
         })?;
-        Ok(Self { path: path.to_owned(), file, stop, ended, refused, problem })
+        Ok(Self { path: path.to_owned(), file, stop, ended, refused, features, problem })
     }
 
     /// Peers that were turned away for what they said.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    /// What features the peer that is there chose; none while nobody is.
+    pub fn features(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.features)
     }
 
     /// Why nobody is there whom it connects to; nothing of one that listens.
@@ -134,6 +142,7 @@ struct Serving {
     signals: Arc<Signals>,
     stop: Arc<Bell>,
     refused: Arc<AtomicU64>,
+    features: Arc<AtomicU64>,
     problem: Problem,
     peer: Option<Peer>,
     /// The connection of a peer that left, until the library closes it, and the memory of that.
@@ -205,7 +214,8 @@ impl Serving {
             }
             match self.inside.connect() {
                 Ok(back) => {
-                    self.peer = Some(Peer::new(front, back, self.rings));
+                    let features = Arc::clone(&self.features);
+                    self.peer = Some(Peer::new(front, back, self.rings, features));
                     self.tell(None);
                 }
                 Err(error) => {
@@ -260,6 +270,7 @@ impl Serving {
             self.tell(Some(format!("who listens at {socket} {why}")));
         }
         self.door.is_left();
+        self.features.store(0, Ordering::Relaxed);
         if let Some(Peer { back, memory, .. }) = self.peer.take() {
             // The library reads what was said, and then the end.
             let _ = back.shutdown(Shutdown::Write);
@@ -276,13 +287,14 @@ struct Peer {
     /// What the library has no room for.
     waits: Option<Said>,
     rules: Rules,
+    features: Arc<AtomicU64>,
     /// By ring.
     calls: Vec<Option<Call>>,
     memory: Vec<Watched>,
 }
 
 impl Peer {
-    fn new(front: UnixStream, back: UnixStream, rings: u32) -> Self {
+    fn new(front: UnixStream, back: UnixStream, rings: u32, features: Arc<AtomicU64>) -> Self {
         Self {
             front,
             back,
@@ -290,6 +302,7 @@ impl Peer {
             from_back: Hearing::default(),
             waits: None,
             rules: Rules::new(rings),
+            features,
             calls: (0..rings).map(|_| None).collect(),
             memory: Vec::new(),
         }
@@ -328,6 +341,7 @@ impl Peer {
             return Ok(None);
         }
         match message {
+            Message::Features(chosen) => self.features.store(chosen, Ordering::Relaxed),
             Message::Memory(_) | Message::Log { .. } => {
                 said.descriptors.iter().try_for_each(|fd| self.watch(fd))?;
             }

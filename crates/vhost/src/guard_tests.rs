@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::message::HEADER_BYTES;
+use crate::rules::GUEST_TSO4;
 use memif::bell::eventfd;
 use std::fs::File;
 use std::os::fd::FromRawFd;
@@ -134,6 +135,19 @@ fn what_is_said_goes_over_with_its_descriptors_and_answers_come_back() {
     assert!(library.hears_nothing());
     drop(front);
     assert!(library.is_left());
+}
+
+#[test]
+fn what_features_a_peer_chose_is_known_as_long_as_it_is_there() {
+    let played = Played::new();
+    let chosen = played.guard.features();
+    let (front, mut library) = played.comes();
+    front.say(2, 1, &[GUEST_TSO4 | 1], vec![]);
+    assert_eq!(library.hears().bytes, message(2, 1, &[GUEST_TSO4 | 1]));
+    assert_eq!(chosen.load(Ordering::Relaxed), GUEST_TSO4 | 1);
+    drop(front);
+    assert!(library.is_left());
+    assert_eq!(chosen.load(Ordering::Relaxed), 0);
 }
 
 #[test]

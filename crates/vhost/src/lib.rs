@@ -25,6 +25,8 @@
 //! | of packets in flight (`GET_INFLIGHT_FD`): any number of rings | write so many gigabytes | ends it |
 //! | to wait for a machine that moves here (`POSTCOPY_LISTEN`) | wait, with all rings locked | ends it |
 //! | of pages written (`SET_LOG_BASE`) at an offset | write behind what it mapped | ends it |
+//!
+//! It also knows what features a peer chose, which the library tells nobody of in time.
 // Sockets that carry descriptors, and a handler of a signal: `channel`, `behind` and `zeroes` are
 // the wall.
 #![allow(unsafe_code)]

@@ -15,9 +15,14 @@ use crate::message::{Addresses, Bell, Message, Region};
 /// descriptor, RARP, answers to everything, the MTU, the device's status. The others are for what
 /// is refused.
 pub const PROTOCOL_FEATURES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 16;
-/// The feature of a device that may not be: addresses by another table, `IOMMU_PLATFORM`.
-pub const NOT_OFFERED: u64 = 1 << 33;
+/// Features of a device that may not be: addresses by another table, `IOMMU_PLATFORM`; datagrams
+/// that are cut into fragments, `GUEST_UFO` and `HOST_UFO`.
+pub const NOT_OFFERED: u64 = 1 << 33 | 1 << 10 | 1 << 14;
 
+/// `VIRTIO_NET_F_GUEST_TSO4`: the machine takes large frames of TCP over IPv4.
+pub const GUEST_TSO4: u64 = 1 << 7;
+/// `VIRTIO_NET_F_GUEST_TSO6`: of TCP over IPv6.
+pub const GUEST_TSO6: u64 = 1 << 8;
 /// `VHOST_F_LOG_ALL`, which comes and goes while rings run.
 const LOG_ALL: u64 = 1 << 26;
 /// `VIRTIO_NET_F_MQ`: more than one pair of rings.

@@ -13,11 +13,14 @@
 //! outer UDP header and the frame or packet inside has eight octets (VXLAN, LISP).
 
 mod headers;
+mod merge;
 #[cfg(test)]
 mod tests;
 
 use self::headers::{Found, Layer, find};
 use crate::checksum::Sum;
+
+pub use self::merge::{LEAST_PAYLOAD, Merge};
 
 /// The most packets that one is cut into: what fits into 64 KiB by the least segment that Linux
 /// lets TCP have.
@@ -98,6 +101,19 @@ impl Cut {
     /// Where the payload begins.
     pub fn payload_at(&self) -> usize {
         self.found.payload
+    }
+
+    /// Where the header of the packet begins that carries it.
+    pub fn network_at(&self) -> Option<usize> {
+        match self.found.network()? {
+            Layer::Ip4(at) | Layer::Ip6(at) => Some(at),
+            Layer::Udp(_) | Layer::Gre(_) => None,
+        }
+    }
+
+    /// Payload of each packet but the last.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
     /// True if the packet is IPv6.

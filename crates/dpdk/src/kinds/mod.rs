@@ -133,7 +133,7 @@ mod tests {
         let spec = VirtioUser { path: "/run/v.sock".into(), server: true };
         assert_eq!(text(spec), "net_virtio_user,path=/run/v.sock,queues=2,server=1");
         let spec = Vhost { socket: "/run/v.sock".into(), client: false };
-        assert_eq!(text(spec), "net_vhost,iface=/run/v.sock.dpdk,queues=2,client=0");
+        assert_eq!(text(spec), "net_vhost,iface=/run/v.sock.dpdk,queues=2,client=0,tso=1");
         let spec = Pcap { rx: Some("a.pcap".into()), tx: None, repeat: true };
         assert_eq!(text(spec), "net_pcap,rx_pcap=a.pcap,infinite_rx=1");
         assert_eq!(text(Tap { name: "t0".into() }), "tap,t0");

@@ -3,13 +3,15 @@
 
 use crate::arguments::Arguments;
 use crate::device::{Device, Shape};
-use crate::driver::{Driver, Failed, Queues, Sink, Source};
+use crate::driver::{Driver, Failed, Queues, Sink, Source, TakesLarge};
 use crate::eth_dev::EthDev;
 use crate::kind::{AddressOf, Kind};
 use crate::link::Link;
 use crate::stats::PortStats;
 use crate::{Error, PortClock, PortFacts, PortOptions, stale};
+use ::vhost::rules::{GUEST_TSO4, GUEST_TSO6};
 use ::vhost::{Guard, Inside};
+use sockets::virtio::says_reduced;
 use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::fs::{DirBuilder, Permissions};
@@ -17,6 +19,9 @@ use std::hash::BuildHasher;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wire::cut::Transport;
 
 /// The host's end of a virtual machine's network card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,10 +58,13 @@ impl Kind for Vhost {
         let arguments = Arguments::default()
             .socket("iface", &inside)?
             .with("queues", shape.queues)
-            .with("client", 0);
-        let driver = EthDev::of(Device::of_driver("net_vhost", arguments));
+            .with("client", 0)
+            .with("tso", 1);
+        let driver = EthDev::with_large_frames(Device::of_driver("net_vhost", arguments));
         let pairs = shape.queues;
-        Ok(Box::new(Guarded { spec: self.clone(), inside, pairs, driver, guard: None }))
+        let spec = self.clone();
+        let (guard, peer_offloads) = (None, true);
+        Ok(Box::new(Guarded { spec, inside, pairs, driver, guard, peer_offloads }))
     }
 
     fn has_queue_pairs(&self) -> bool {
@@ -86,6 +94,8 @@ struct Guarded {
     driver: Box<dyn Driver>,
     /// From `configure` on.
     guard: Option<Guard>,
+    /// The machine may be given large frames.
+    peer_offloads: bool,
 }
 
 impl Guarded {
@@ -146,6 +156,7 @@ impl Driver for Guarded {
             code: code(&error),
         })?;
         self.guard = Some(guard);
+        self.peer_offloads = options.peer_offloads;
         Ok(queues)
     }
 
@@ -228,6 +239,19 @@ impl Driver for Guarded {
 
     fn keep_whole(&self, keep: bool) {
         self.driver.keep_whole(keep);
+    }
+
+    /// What the machine chose to take. A window that was reduced is told of no frame here.
+    fn takes_large(&self) -> Option<TakesLarge> {
+        let (chosen, may_be) = (self.guard.as_ref()?.features(), self.peer_offloads);
+        Some(Arc::new(move |cut, packet| {
+            let wanted = if cut.is_ip6() { GUEST_TSO6 } else { GUEST_TSO4 };
+            may_be
+                && cut.transport() == Transport::Tcp
+                && chosen.load(Ordering::Relaxed) & wanted != 0
+                && !packet.is_shared()
+                && !says_reduced(cut, packet.bytes())
+        }))
     }
 
     fn read_clock(&self, clock: PortClock) -> Result<u64, i32> {

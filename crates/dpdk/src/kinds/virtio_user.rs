@@ -26,7 +26,7 @@ impl Kind for VirtioUser {
     fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
         let list = Arguments::default().socket("path", &self.path)?.with("queues", shape.queues);
         let arguments = if self.server { list.with("server", 1) } else { list };
-        Ok(EthDev::of(Device::of_driver("net_virtio_user", arguments)))
+        Ok(EthDev::with_large_frames(Device::of_driver("net_virtio_user", arguments)))
     }
 
     fn has_queue_pairs(&self) -> bool {

@@ -48,7 +48,14 @@ impl Rig {
     }
 
     pub(crate) fn open(&self, spec: &PortSpec) -> Opened {
-        let mut port = Port::open(&self.eal, spec, self.options()).unwrap();
+        self.open_with(spec, self.options())
+    }
+
+    pub(crate) fn open_with(&self, spec: &PortSpec, options: PortOptions) -> Opened {
+        self.started(Port::open(&self.eal, spec, options).unwrap())
+    }
+
+    pub(crate) fn started(&self, mut port: Port) -> Opened {
         port.start().unwrap();
         Opened { rx: port.rx(0).unwrap(), tx: port.tx(0).unwrap(), port }
     }
@@ -69,6 +76,13 @@ impl Rig {
         let frames = packets.iter().map(|packet| packet.bytes().to_vec()).collect();
         self.cache.release(Burst::of(&mut packets));
         frames
+    }
+
+    /// Nothing is there to receive.
+    pub(crate) fn receive_nothing(&self, port: &mut Opened) -> bool {
+        let mut packets = Vec::new();
+        port.rx.receive(&mut *self.pool.cache(), 64, &mut packets);
+        packets.is_empty()
     }
 
     /// Receives until `count` of our frames came (others, as the kernel sends them, are left out).

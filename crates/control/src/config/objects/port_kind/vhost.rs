@@ -15,10 +15,17 @@ object! {
         pub socket: PathBuf as "/run/volley/vhost.sock",
         /// Our end
         pub role: Role = Role::Server,
+        /// Whether frames of up to 64 KiB, which the machine need not cut, pass whole; off, they
+        /// are cut as they come
+        pub peer_offloads: bool = true,
     }
 }
 
 impl Kind for Vhost {
+    fn peer_offloads(&self) -> bool {
+        self.peer_offloads
+    }
+
     fn claim(&self) -> Option<String> {
         Some(format!("vhost socket {}", self.socket.display()))
     }

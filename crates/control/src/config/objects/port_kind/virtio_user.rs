@@ -12,10 +12,17 @@ object! {
     pub struct VirtioUser {
         /// Socket that we connect to
         pub socket: PathBuf as "/run/other/vhost.sock",
+        /// Whether frames of up to 64 KiB pass whole, where the other end has such; off, they are
+        /// cut
+        pub peer_offloads: bool = true,
     }
 }
 
 impl Kind for VirtioUser {
+    fn peer_offloads(&self) -> bool {
+        self.peer_offloads
+    }
+
     fn claim(&self) -> Option<String> {
         Some(format!("virtio socket {}", self.socket.display()))
     }
