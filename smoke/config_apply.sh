@@ -27,8 +27,14 @@ printf '[[route]]\nprefix = "172.20.0.0/16"\nvia = "10.0.2.2"\n[port.p3]\nkind =
 ip -n "$b" route add local 172.16.0.0/16 dev lo
 exits 1 /usr/bin/python3 "$(dirname "$0")/numbered.py" "$a" "$b" 500 "$bin/volley" --socket "$work/router.sock" config apply "$work/new.toml"
 grep -q nosuch0 "$work/said" || { cat "$work/said"; false; } || fail "the bad device is not named"
-# What got lost is the router's, or the kernel's: the second column is what its backlog of a core dropped since it started.
-grep -q ' 0 lost' "$work/said" || { cat "$work/said" /proc/net/softnet_stat; ctl router show errors; fail "the flow noticed"; }
+# What got lost is the router's, a device's, or the kernel's: the second column is what its backlog of a core dropped since it started.
+tell_losses() {
+    cat "$work/said" /proc/net/softnet_stat
+    ctl router show errors
+    ctl router show device-counters
+    for host in "$a" "$b"; do on "$host" nstat -as; ip -n "$host" -s link show eth0; done
+}
+grep -q ' 0 lost' "$work/said" || { tell_losses; fail "the flow noticed"; }
 [ "$(routes)" = "$before" ] || fail "a part of a bad configuration was applied"
 [ "$(json '.[].name' router show ports | tr '\n' ' ')" = "p1 p2 " ] || fail "a port is left over"
 

@@ -60,6 +60,21 @@ for workers in 'count = 1' 'mode = "single-thread"' 'count = 2'; do
     for space in "$a" "$b" "$r"; do ip netns del "$space"; done
 done
 
+# A port that waits for a machine, and one whose machine is silent.
+ip netns add "$r"
+end() { printf '[workers]\ncount = 1\n[memory]\nbuffers = 4096\n[port.v]\nkind = "%s"\nsocket = "%s/v"\naddresses = ["10.0.9.%s/24"]\n' $1 "$work" $2; }
+end vhost 1 >"$work/host.toml"
+end virtio_user 2 >"$work/machine.toml"
+router host
+host=${daemons[-1]}
+idles "$host" "a vhost port without a machine"
+router machine
+until_true ctl machine ping 10.0.9.1 --count 1
+idles "$host" "a vhost port with a silent machine"
+until_true ctl machine ping 10.0.9.1 --count 1
+for daemon in "${daemons[-1]}" "$host"; do kill "$daemon"; wait "$daemon" || true; done
+ip netns del "$r"
+
 # As nobody, without huge pages: a source of packets for ever, two queues on two workers.
 frame=$(/usr/bin/python3 "$(dirname "$0")/frame.py")
 cat >"$work/memory.toml" <<END

@@ -4,6 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 command -v ovs-pki >/dev/null || skip "needs ovs-pki (openvswitch-common)"
 . "$(dirname "$0")/ovsdb.bash"
+# It runs: what is killed as a shell that is about to become it may not hear.
+until_true has db.sock "$work/ovs.log"
 kill "$ovs" "$db"
 wait "$ovs" "$db" || true
 

@@ -393,6 +393,27 @@ int volley_port_link(uint16_t port, struct volley_link *out)
 	return 0;
 }
 
+static int link_changed(uint16_t port, enum rte_eth_event_type event, void *watch, void *unused)
+{
+	const struct volley_link_watch *it = watch;
+	struct rte_eth_link link;
+
+	(void)event, (void)unused;
+	if (rte_eth_link_get_nowait(port, &link) == 0)
+		it->heard(it->argument, link.link_status == RTE_ETH_LINK_UP);
+	return 0;
+}
+
+int volley_watch_link(uint16_t port, struct volley_link_watch *watch)
+{
+	return rte_eth_dev_callback_register(port, RTE_ETH_EVENT_INTR_LSC, link_changed, watch);
+}
+
+int volley_unwatch_link(uint16_t port, struct volley_link_watch *watch)
+{
+	return rte_eth_dev_callback_unregister(port, RTE_ETH_EVENT_INTR_LSC, link_changed, watch);
+}
+
 int volley_port_stats(uint16_t port, struct volley_port_stats *out)
 {
 	struct rte_eth_stats stats;

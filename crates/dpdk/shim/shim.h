@@ -85,6 +85,12 @@ struct volley_cut {
 	uint8_t is_ip6;
 };
 
+/* Who hears of a port's link, in a thread of the driver's. */
+struct volley_link_watch {
+	void (*heard)(void *argument, uint8_t is_up);
+	void *argument;
+};
+
 typedef void (*volley_log_sink)(uint32_t level, const char *text, size_t length);
 
 int volley_errno(void);
@@ -115,6 +121,8 @@ uint16_t volley_tx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **packet
 int volley_port_facts(uint16_t port, struct volley_port_facts *out);
 int volley_port_configure(uint16_t port, const struct volley_port_config *config);
 int volley_port_link(uint16_t port, struct volley_link *out);
+int volley_watch_link(uint16_t port, struct volley_link_watch *watch);
+int volley_unwatch_link(uint16_t port, struct volley_link_watch *watch);
 int volley_port_stats(uint16_t port, struct volley_port_stats *out);
 
 #endif

@@ -40,11 +40,12 @@ impl EthDev {
     }
 
     /// The same, which brings large frames and takes them, as chains of buffers.
-    pub(crate) fn with_large_frames(device: Device) -> Box<dyn Driver> {
-        Box::new(Self { device, opened: None, has_large: true, large: None })
+    pub(crate) fn with_large_frames(device: Device) -> Self {
+        Self { device, opened: None, has_large: true, large: None }
     }
 
-    fn number(&self) -> Result<u16, i32> {
+    /// DPDK's number of it, while it is open.
+    pub(crate) fn number(&self) -> Result<u16, i32> {
         self.opened.as_ref().map(|(number, _)| *number).ok_or(-libc::ENODEV)
     }
 

@@ -95,6 +95,12 @@ pub(crate) struct Cut {
 }
 
 #[repr(C)]
+pub(crate) struct LinkWatch {
+    pub(crate) heard: extern "C" fn(argument: *mut c_void, is_up: u8),
+    pub(crate) argument: *mut c_void,
+}
+
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Xstat {
     pub(crate) id: u64,
@@ -148,6 +154,8 @@ unsafe extern "C" {
     pub(crate) fn volley_port_facts(port: u16, out: *mut PortFacts) -> c_int;
     pub(crate) fn volley_port_configure(port: u16, config: *const PortConfig) -> c_int;
     pub(crate) fn volley_port_link(port: u16, out: *mut Link) -> c_int;
+    pub(crate) fn volley_watch_link(port: u16, watch: *mut LinkWatch) -> c_int;
+    pub(crate) fn volley_unwatch_link(port: u16, watch: *mut LinkWatch) -> c_int;
     pub(crate) fn volley_port_stats(port: u16, out: *mut Stats) -> c_int;
 }
 
@@ -191,6 +199,8 @@ unsafe extern "C" {
     pub(crate) fn rte_eth_read_clock(port: u16, ticks: *mut u64) -> c_int;
     pub(crate) fn rte_eth_timesync_enable(port: u16) -> c_int;
     pub(crate) fn rte_eth_timesync_read_time(port: u16, time: *mut libc::timespec) -> c_int;
+    pub(crate) fn rte_eth_dev_rx_intr_enable(port: u16, queue: u16) -> c_int;
+    pub(crate) fn rte_eth_dev_rx_intr_disable(port: u16, queue: u16) -> c_int;
     pub(crate) fn rte_eth_dev_start(port: u16) -> c_int;
     pub(crate) fn rte_eth_dev_stop(port: u16) -> c_int;
     pub(crate) fn rte_eth_dev_close(port: u16) -> c_int;

@@ -10,6 +10,7 @@
 //!  facts    what a driver says of a port
 //!  queue    burst receive and transmit; gate: lets control stop a port under a polling worker
 //!  receive_times  when a port received each packet
+//!  rests    until a machine kicks; attached: while one is there
 //!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum: and how we live with it; large_pool: room for what it has not cut
 //!  large_frames  large frames as DPDK's drivers have them, and as we do; merging: packets of a stream put together
@@ -37,6 +38,7 @@
 #![allow(unsafe_code)]
 
 mod arguments;
+mod attached;
 mod bpf_objects;
 mod checksum;
 mod descriptors;
@@ -69,6 +71,7 @@ mod port;
 mod privilege;
 mod queue;
 mod receive_times;
+mod rests;
 mod stale;
 mod stats;
 mod sync;

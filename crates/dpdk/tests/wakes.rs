@@ -6,7 +6,7 @@
 
 mod rig;
 
-use dpdk::kinds::{AfPacket, AfXdp, Memif, Ring, Tap};
+use dpdk::kinds::{AfPacket, AfXdp, Memif, Ring, Tap, Vhost, VirtioUser};
 use dpdk::{MemifRole, Port, PortOptions, PortSpec, RxHandle};
 use packet::{Burst, RxQueue, Wakes};
 use rig::network::{PacketSocket, own_namespace, run, veth};
@@ -112,7 +112,7 @@ fn rest(rig: &mut Rig, at: &mut Opened) -> Wakes {
     wait_until("a rest is not disturbed", || {
         at.rx.after_rest();
         wakes = at.rx.before_rest();
-        rig.receive(at).is_empty() && !ends(wakes)
+        rig.receive(at).is_empty() && wakes != Wakes::Unseen && !ends(wakes)
     });
     wakes
 }
@@ -148,6 +148,36 @@ fn a_memif_queue_is_woken_by_packets_and_by_peers_that_come_and_go() {
         wait_until("a peer that goes ends the rest", || ends(wakes));
         server.rx.after_rest();
     }
+}
+
+#[test]
+fn a_vhost_queue_is_woken_by_packets_and_by_machines_that_come_and_go() {
+    let mut rig = rig();
+    let socket = std::env::temp_dir().join(format!("dpdk-kicks-{}.sock", std::process::id()));
+    let mut host = rig.open(&PortSpec::Vhost(Vhost { socket: socket.clone(), client: false }));
+    let machine = PortSpec::VirtioUser(VirtioUser { path: socket, server: false });
+    for _ in 0..3 {
+        let wakes = rest(&mut rig, &mut host);
+        let mut opened = None;
+        // Who comes while the one before is still there is turned away.
+        wait_until("a machine is let in", || {
+            opened = Port::open(&rig.eal, &machine, rig.options()).ok();
+            opened.is_some()
+        });
+        let mut machine = rig.started(opened.unwrap());
+        wait_until("a machine that comes ends the rest", || ends(wakes));
+        wait_until("the link is up", || host.port.link().unwrap().up);
+        frames_end_rests(&mut rig, &mut machine, &mut host);
+        let wakes = rest(&mut rig, &mut host);
+        drop(machine);
+        wait_until("a machine that goes ends the rest", || ends(wakes));
+        host.rx.after_rest();
+    }
+    // A queue that outlives its port is silent.
+    let Opened { mut rx, tx, port } = host;
+    drop((tx, port));
+    assert_eq!(rx.before_rest(), Wakes::Unseen);
+    rx.after_rest();
 }
 
 #[test]

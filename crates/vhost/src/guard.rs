@@ -14,6 +14,7 @@ use crate::call::Call;
 use crate::channel::{End, Hearing, Said, say};
 use crate::door::{Calls, Door};
 use crate::inside::Inside;
+use crate::kicks::Kicks;
 use crate::message::{GET_FEATURES, GET_PROTOCOL_FEATURES, HEADER_BYTES, Message, u64_at};
 use crate::rules::{NOT_OFFERED, PROTOCOL_FEATURES, Rules, Verdict};
 use crate::zeroes::{self, Watched};
@@ -52,6 +53,7 @@ pub struct Guard {
     ended: Receiver<()>,
     refused: Arc<AtomicU64>,
     features: Arc<AtomicU64>,
+    kicks: Arc<Kicks>,
     problem: Problem,
 }
 
@@ -80,7 +82,7 @@ impl Guard {
         rings: u32,
     ) -> io::Result<Self> {
         let (stop, refused) = (Arc::new(Bell::new()?), Arc::<AtomicU64>::default());
-        let features = Arc::<AtomicU64>::default();
+        let (features, kicks) = (Arc::<AtomicU64>::default(), Arc::new(Kicks::new(rings)?));
         let nobody = format!("{} is about to be connected to", path.display());
         let problem = Problem::new(Mutex::new(Some(nobody).filter(|_| door.fd().is_none())));
         let serving = Serving {
@@ -92,6 +94,7 @@ impl Guard {
             stop: Arc::clone(&stop),
             refused: Arc::clone(&refused),
             features: Arc::clone(&features),
+            kicks: Arc::clone(&kicks),
             problem: Arc::clone(&problem),
             peer: None,
             leaving: None,
@@ -103,7 +106,7 @@ impl Guard {
             // Nobody waits for it any more, if it took too long.
             let _ = end.send(());
         })?;
-        Ok(Self { path: path.to_owned(), file, stop, ended, refused, features, problem })
+        Ok(Self { path: path.to_owned(), file, stop, ended, refused, features, kicks, problem })
     }
 
     /// Peers that were turned away for what they said.
@@ -114,6 +117,11 @@ impl Guard {
     /// What features the peer that is there chose; none while nobody is.
     pub fn features(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.features)
+    }
+
+    /// What the peer that is there kicks its rings by.
+    pub fn kicks(&self) -> Arc<Kicks> {
+        Arc::clone(&self.kicks)
     }
 
     /// Why nobody is there whom it connects to; nothing of one that listens.
@@ -143,6 +151,7 @@ struct Serving {
     stop: Arc<Bell>,
     refused: Arc<AtomicU64>,
     features: Arc<AtomicU64>,
+    kicks: Arc<Kicks>,
     problem: Problem,
     peer: Option<Peer>,
     /// The connection of a peer that left, until the library closes it, and the memory of that.
@@ -214,8 +223,8 @@ impl Serving {
             }
             match self.inside.connect() {
                 Ok(back) => {
-                    let features = Arc::clone(&self.features);
-                    self.peer = Some(Peer::new(front, back, self.rings, features));
+                    let told = (Arc::clone(&self.features), Arc::clone(&self.kicks));
+                    self.peer = Some(Peer::new(front, back, self.rings, told));
                     self.tell(None);
                 }
                 Err(error) => {
@@ -271,6 +280,7 @@ impl Serving {
         }
         self.door.is_left();
         self.features.store(0, Ordering::Relaxed);
+        self.kicks.clear();
         if let Some(Peer { back, memory, .. }) = self.peer.take() {
             // The library reads what was said, and then the end.
             let _ = back.shutdown(Shutdown::Write);
@@ -288,13 +298,19 @@ struct Peer {
     waits: Option<Said>,
     rules: Rules,
     features: Arc<AtomicU64>,
+    kicks: Arc<Kicks>,
     /// By ring.
     calls: Vec<Option<Call>>,
     memory: Vec<Watched>,
 }
 
 impl Peer {
-    fn new(front: UnixStream, back: UnixStream, rings: u32, features: Arc<AtomicU64>) -> Self {
+    fn new(
+        front: UnixStream,
+        back: UnixStream,
+        rings: u32,
+        (features, kicks): (Arc<AtomicU64>, Arc<Kicks>),
+    ) -> Self {
         Self {
             front,
             back,
@@ -303,6 +319,7 @@ impl Peer {
             waits: None,
             rules: Rules::new(rings),
             features,
+            kicks,
             calls: (0..rings).map(|_| None).collect(),
             memory: Vec::new(),
         }
@@ -342,6 +359,11 @@ impl Peer {
         }
         match message {
             Message::Features(chosen) => self.features.store(chosen, Ordering::Relaxed),
+            Message::Kick(bell) => {
+                let fd = said.descriptors.first().map(OwnedFd::try_clone).transpose();
+                self.kicks.set(bell.ring, fd.map_err(End::Failed)?);
+            }
+            Message::StopRing(ring) => self.kicks.set(ring, None),
             Message::Memory(_) | Message::Log { .. } => {
                 said.descriptors.iter().try_for_each(|fd| self.watch(fd))?;
             }

@@ -8,8 +8,8 @@
 //! ```
 //! message: what is said; rules: what may be said, and when; behind: what stands behind a
 //! descriptor; channel: how it goes over; guard: a thread between the two sockets; door: who
-//! connects to whom; inside: where the library is; call: wakes a peer; zeroes: what becomes of
-//! memory that a peer takes away.
+//! connects to whom; inside: where the library is; call: wakes a peer; kicks: who is woken by one;
+//! zeroes: what becomes of memory that a peer takes away.
 //!
 //! What the library (22.11 to 25.07, by its source) does with what it is told, and what the guard
 //! makes of it:
@@ -37,6 +37,7 @@ mod channel;
 mod door;
 mod guard;
 mod inside;
+mod kicks;
 pub mod message;
 mod refusal;
 pub mod rules;
@@ -44,4 +45,5 @@ mod zeroes;
 
 pub use guard::Guard;
 pub use inside::Inside;
+pub use kicks::Kicks;
 pub use refusal::Refusal;

@@ -2,11 +2,13 @@
 //! ours (crate `vhost`): its library believes much of what a machine's side tells it.
 
 use crate::arguments::Arguments;
+use crate::attached::Attached;
 use crate::device::{Device, Shape};
 use crate::driver::{Driver, Failed, Queues, Sink, Source, TakesLarge};
 use crate::eth_dev::EthDev;
 use crate::kind::{AddressOf, Kind};
 use crate::link::Link;
+use crate::rests::Rests;
 use crate::stats::PortStats;
 use crate::{Error, PortClock, PortFacts, PortOptions, stale};
 use ::vhost::rules::{GUEST_TSO4, GUEST_TSO6};
@@ -63,8 +65,8 @@ impl Kind for Vhost {
         let driver = EthDev::with_large_frames(Device::of_driver("net_vhost", arguments));
         let pairs = shape.queues;
         let spec = self.clone();
-        let (guard, peer_offloads) = (None, true);
-        Ok(Box::new(Guarded { spec, inside, pairs, driver, guard, peer_offloads }))
+        let (guard, attached, peer_offloads) = (None, None, true);
+        Ok(Box::new(Guarded { spec, inside, pairs, driver, guard, attached, peer_offloads }))
     }
 
     fn has_queue_pairs(&self) -> bool {
@@ -91,9 +93,11 @@ struct Guarded {
     spec: Vhost,
     inside: PathBuf,
     pairs: u16,
-    driver: Box<dyn Driver>,
+    driver: EthDev,
     /// From `configure` on.
     guard: Option<Guard>,
+    /// From `configure` on.
+    attached: Option<Arc<Attached>>,
     /// The machine may be given large frames.
     peer_offloads: bool,
 }
@@ -155,7 +159,14 @@ impl Driver for Guarded {
             action: format!("{action} {}", self.spec),
             code: code(&error),
         })?;
+        let kicks = guard.kicks();
         self.guard = Some(guard);
+        let watched = self
+            .driver
+            .number()
+            .and_then(|port| Attached::of(port, Box::new(move || kicks.ring_all())));
+        let action = "learn who is attached".to_owned();
+        self.attached = Some(Arc::new(watched.map_err(|code| Failed { action, code })?));
         self.peer_offloads = options.peer_offloads;
         Ok(queues)
     }
@@ -170,12 +181,22 @@ impl Driver for Guarded {
 
     fn close(&mut self) {
         self.guard = None;
+        if let Some(attached) = self.attached.take() {
+            attached.end();
+        }
         self.driver.close();
         self.clear_room();
     }
 
     fn source(&self, queue: u16) -> Option<Source> {
-        self.driver.source(queue)
+        let (guard, attached) = (self.guard.as_ref()?, Arc::clone(self.attached.as_ref()?));
+        let (place, kicks, kick) = ((self.driver.number().ok()?, queue), guard.kicks(), None);
+        match self.driver.source(queue)? {
+            Source::Ours(queue) => {
+                Some(Source::Ours(Box::new(Rests { queue, place, kicks, attached, kick })))
+            }
+            other => Some(other),
+        }
     }
 
     fn sink(&self, queue: u16) -> Option<Sink> {

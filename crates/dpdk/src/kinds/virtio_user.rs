@@ -26,7 +26,8 @@ impl Kind for VirtioUser {
     fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
         let list = Arguments::default().socket("path", &self.path)?.with("queues", shape.queues);
         let arguments = if self.server { list.with("server", 1) } else { list };
-        Ok(EthDev::with_large_frames(Device::of_driver("net_virtio_user", arguments)))
+        let device = Device::of_driver("net_virtio_user", arguments);
+        Ok(Box::new(EthDev::with_large_frames(device)))
     }
 
     fn has_queue_pairs(&self) -> bool {
