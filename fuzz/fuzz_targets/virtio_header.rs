@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert_eq!(carried, frame.len() - cut.payload_at());
     if cut.is_plain() {
-        let told = told_of(&cut, &frame, size);
+        let told = told_of(&cut, &frame);
         assert!(matches!(take_in(&told, &mut frame, 0), Some(Came::Large(_))));
     }
     put_together(&packets);

@@ -3,7 +3,7 @@
 use crate::descriptors::Descriptors;
 use crate::device::Device;
 use crate::driver::{Driver, Failed, Queues, Sink, Source, TakesLarge};
-use crate::large_frames::{Brings, LargeFrames, Takes};
+use crate::large_frames::{ChainReceiver, ChainSender, LargeFrames};
 use crate::link::Link;
 use crate::stats::{self, PortStats};
 use crate::{DpdkPool, PortClock, PortFacts, PortOptions, facts, ffi, large_pool};
@@ -166,13 +166,20 @@ impl Driver for EthDev {
             return Some(Source::Dpdk { port, queue });
         };
         let large = large.as_ref().map(DpdkPool::cache);
-        Some(Source::Ours(Box::new(Brings::new((port, queue), shared, large, ordinary.cache()))))
+        Some(Source::Ours(Box::new(ChainReceiver::new(
+            (port, queue),
+            shared,
+            large,
+            ordinary.cache(),
+        ))))
     }
 
     fn sink(&self, queue: u16) -> Option<Sink> {
         let port = self.number().ok()?;
         Some(match &self.large {
-            Some(Large { shared, .. }) => Sink::Ours(Box::new(Takes::new((port, queue), shared))),
+            Some(Large { shared, .. }) => {
+                Sink::Ours(Box::new(ChainSender::new((port, queue), shared)))
+            }
             None => Sink::Dpdk { port, queue },
         })
     }

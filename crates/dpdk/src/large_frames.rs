@@ -2,8 +2,8 @@
 //! the first one's header.
 //!
 //! ```text
-//!  driver ─▶ ▪ ▪ ▪ ▪ a chain, a size ─▶ Brings ─▶ ▪▪▪▪ one large buffer with its mark, or cut as it comes
-//!  driver ◀─ ▪ Ethernet │ ▪▪▪ the rest  ◀─ Takes ◀─ ▪▪▪▪
+//!  driver ─▶ ▪ ▪ ▪ ▪ a chain, a size ─▶ ChainReceiver ─▶ ▪▪▪▪ one large buffer with its mark, or cut as it comes
+//!  driver ◀─ ▪ Ethernet │ ▪▪▪ the rest  ◀─ ChainSender ◀─ ▪▪▪▪
 //! ```
 //! The driver asks for nothing but what stands in the headers, so that what leaves is told apart in
 //! the last moment: until then a large frame has the mark of crate `packet`.
@@ -18,10 +18,9 @@ use core::mem::MaybeUninit;
 use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue};
 use sockets::taking::{Fate, LEAST_BYTES, MOST_BYTES, Taking};
 use sockets::virtio::{Came, take_in_pieces};
-use sockets::{Counters, Counts};
+use sockets::{Counters, Counts, cut_of};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use wire::cut::Cut;
 
 /// What a port and its queues share.
 pub(crate) struct LargeFrames {
@@ -55,7 +54,7 @@ impl LargeFrames {
 }
 
 /// A receive queue of a driver that brings chains.
-pub(crate) struct Brings {
+pub(crate) struct ChainReceiver {
     port: u16,
     queue: u16,
     shared: Arc<LargeFrames>,
@@ -66,7 +65,7 @@ pub(crate) struct Brings {
     cache: Box<dyn PacketCache>,
 }
 
-impl Brings {
+impl ChainReceiver {
     pub(crate) fn new(
         (port, queue): (u16, u16),
         shared: &Arc<LargeFrames>,
@@ -149,7 +148,7 @@ fn came(told: ffi::Told, frame: &mut [u8]) -> Option<Came> {
     Some(Came::Ordinary)
 }
 
-impl RxQueue for Brings {
+impl RxQueue for ChainReceiver {
     fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
         let first = into.len();
         if self.waiting.is_empty() && !self.taking.is_cutting() {
@@ -174,7 +173,7 @@ impl RxQueue for Brings {
     }
 }
 
-impl Drop for Brings {
+impl Drop for ChainReceiver {
     fn drop(&mut self) {
         if !self.waiting.is_empty() {
             self.cache.release(Burst::of(&mut self.waiting));
@@ -183,14 +182,14 @@ impl Drop for Brings {
 }
 
 /// A transmit queue of a driver that takes chains.
-pub(crate) struct Takes {
+pub(crate) struct ChainSender {
     way: Sink,
     shared: Arc<LargeFrames>,
     /// What a burst of which some are large becomes.
     ready: Vec<PacketBuf>,
 }
 
-impl Takes {
+impl ChainSender {
     pub(crate) fn new((port, queue): (u16, u16), shared: &Arc<LargeFrames>) -> Self {
         let way = Sink::Dpdk { port, queue };
         Self { way, shared: Arc::clone(shared), ready: Vec::new() }
@@ -201,7 +200,7 @@ impl Takes {
     fn transmit_large(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         let (mut large, mut lost) = (0, 0);
         while let Some(packet) = packets.pop() {
-            match as_drivers_take_it(packet, cache) {
+            match for_a_driver(packet, cache) {
                 Ok((packet, is_large)) => {
                     large += u64::from(is_large);
                     self.ready.push(packet);
@@ -226,7 +225,7 @@ impl Takes {
 
 /// A packet for a driver, and whether it is large; itself again where there is no buffer, or others
 /// hold it.
-fn as_drivers_take_it(
+fn for_a_driver(
     mut packet: PacketBuf,
     cache: &mut dyn PacketCache,
 ) -> Result<(PacketBuf, bool), PacketBuf> {
@@ -266,13 +265,7 @@ fn as_drivers_take_it(
     }
 }
 
-/// How a packet is to be cut, if it is large.
-pub(crate) fn cut_of(packet: &PacketBuf) -> Option<Cut> {
-    let large = packet.large()?;
-    Cut::new(packet.bytes(), Some(large.transport.into()), large.size.into())
-}
-
-impl TxQueue for Takes {
+impl TxQueue for ChainSender {
     #[inline]
     fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         if packets.iter().any(PacketBuf::may_be_large) {

@@ -8,7 +8,8 @@
 //! or a virtual machine does for each packet that it is given. Nobody waits for a packet to come.
 
 use crate::driver::TakesLarge;
-use packet::{Burst, Large, PacketBuf, PacketCache};
+use packet::{Burst, PacketBuf, PacketCache};
+use sockets::mark_of;
 use wire::cut::{LEAST_PAYLOAD, Merge};
 
 /// Whether it is worth a look: two packets in a row have payload enough.
@@ -51,12 +52,8 @@ pub(crate) fn put_together(
         }
         length
     });
-    let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
-    let marked = told.and_then(|(cut, count)| {
-        let (transport, payload) = (place(cut.transport_at()), place(cut.payload_at()));
-        let large = Large { transport, payload, size: place(cut.size()) };
-        whole.set_large(Some(large)).then_some(count)
-    });
+    let marked =
+        told.and_then(|(cut, count)| whole.set_large(Some(mark_of(&cut))).then_some(count));
     let Some(count) = marked else {
         large.release_one(whole);
         return None;

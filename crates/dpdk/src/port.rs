@@ -13,7 +13,7 @@ use crate::kind::{Attendant, MtuOf};
 use crate::link::Link;
 use crate::linux::{LinuxDevice, Presence};
 use crate::privilege::Privilege;
-use crate::queue::{CutCounts, Queue};
+use crate::queue::{LargeCounts, Queue};
 use crate::receive_times::{PortClock, ReceiveTimes};
 use crate::stats::PortStats;
 use crate::taken::Taken;
@@ -86,7 +86,7 @@ pub struct Port {
     /// What goes with a port of its kind.
     attendant: Box<dyn Attendant>,
     /// Large frames that were cut on their way out, or were made there.
-    cut: Arc<CutCounts>,
+    cut: Arc<LargeCounts>,
     /// If they are wanted.
     receive_times: Option<(ReceiveTimes, Option<PortClock>)>,
     /// Files that its driver has by path alone.

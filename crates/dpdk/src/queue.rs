@@ -2,9 +2,9 @@
 
 use crate::driver::{Sink, Source, TakesLarge};
 use crate::gate::Gate;
-use crate::large_frames::cut_of;
 use crate::{checksum, ffi, merging, thread};
 use packet::{Burst, Mbuf, PacketBuf, PacketCache, RxQueue, TxQueue, Wakes};
+use sockets::cut_of;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -57,7 +57,7 @@ pub struct TxHandle {
     handle: Handle<Sink>,
     /// Of large frames that are in no tunnel those that leave as they are.
     takes_large: TakesLarge,
-    counts: Arc<CutCounts>,
+    counts: Arc<LargeCounts>,
     /// What a large frame was cut into.
     pieces: Vec<PacketBuf>,
     /// Room for packets that are put together, of a port that takes large frames.
@@ -66,7 +66,7 @@ pub struct TxHandle {
 
 /// Large frames of a port that were cut on their way out, or were made there.
 #[derive(Default)]
-pub(crate) struct CutCounts {
+pub(crate) struct LargeCounts {
     /// Packets are put together.
     merges: AtomicBool,
     cut: AtomicU64,
@@ -74,7 +74,7 @@ pub(crate) struct CutCounts {
     merged: AtomicU64,
 }
 
-impl CutCounts {
+impl LargeCounts {
     /// Has packets put together from now on, or not.
     pub(crate) fn merge(&self, merges: bool) {
         self.merges.store(merges, Ordering::Relaxed);
@@ -135,7 +135,7 @@ impl TxHandle {
         queue: &Arc<Queue>,
         sink: impl FnOnce() -> Option<Sink>,
         takes_large: TakesLarge,
-        counts: &Arc<CutCounts>,
+        counts: &Arc<LargeCounts>,
         large: Option<Box<dyn PacketCache>>,
     ) -> Option<Self> {
         let handle = Handle::take(queue, sink)?;

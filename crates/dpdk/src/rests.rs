@@ -17,7 +17,7 @@ use std::sync::atomic::{Ordering, fence};
 use vhost::Kicks;
 
 /// See the module.
-pub(crate) struct Rests {
+pub(crate) struct RestingQueue {
     pub(crate) queue: Box<dyn RxQueue>,
     /// DPDK's port, and the queue.
     pub(crate) place: (u16, u16),
@@ -27,7 +27,7 @@ pub(crate) struct Rests {
     pub(crate) kick: Option<Arc<OwnedFd>>,
 }
 
-impl Rests {
+impl RestingQueue {
     /// Of the pair of rings the one that the peer fills.
     fn ring(&self) -> usize {
         2 * usize::from(self.place.1) + 1
@@ -47,7 +47,7 @@ impl Rests {
     }
 }
 
-impl RxQueue for Rests {
+impl RxQueue for RestingQueue {
     #[inline]
     fn receive(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
         self.queue.receive(cache, most, into);

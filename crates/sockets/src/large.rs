@@ -1,7 +1,21 @@
-//! A large frame cut into buffers, where it leaves by a link that takes none.
+//! A large frame cut into buffers, where it leaves by a link that takes none, and the mark that
+//! says how one is to be cut.
 
-use packet::{PacketBuf, PacketCache};
+use packet::{Large, PacketBuf, PacketCache};
 use wire::cut::Cut;
+
+/// What a packet is to keep of how it is cut. Places that are too far are none: they are refused.
+pub fn mark_of(cut: &Cut) -> Large {
+    let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+    let (transport, payload) = (place(cut.transport_at()), place(cut.payload_at()));
+    Large { transport, payload, size: place(cut.size()) }
+}
+
+/// How a packet is to be cut that is said to be large, and still is.
+pub fn cut_of(packet: &PacketBuf) -> Option<Cut> {
+    let large = packet.large()?;
+    Cut::new(packet.bytes(), Some(large.transport.into()), large.size.into())
+}
 
 /// Appends the packets that a large frame is cut into; says how many. Fewer than there are where
 /// buffers ran out, or are too small.

@@ -32,7 +32,7 @@ mod transmit;
 pub mod virtio;
 
 pub use counts::{Counters, Counts};
-pub use large::cut_into;
+pub use large::{cut_into, cut_of, mark_of};
 pub use port::{PacketPort, Shape};
 pub use receive::Receiver;
 pub use taking::Stamp;

@@ -9,7 +9,7 @@
 use crate::counts::{Counts, add};
 use crate::large;
 use crate::virtio::Came;
-use packet::{Burst, Large, PacketBuf, PacketCache};
+use packet::{Burst, PacketBuf, PacketCache};
 use wire::cut::Cut;
 
 /// Writes the time at which the kernel took a frame, in nanoseconds, into its packet.
@@ -120,7 +120,7 @@ impl Taking {
         match told {
             Some(Came::Ordinary) => Fate::Packet(packet),
             Some(Came::Large(cut)) if keeps_whole => {
-                if packet.set_large(Some(large_of(&cut))) {
+                if packet.set_large(Some(large::mark_of(&cut))) {
                     add(&counts.large, 1);
                     return Fate::Packet(packet);
                 }
@@ -151,7 +151,7 @@ impl Taking {
             Some(Came::Ordinary) => true,
             Some(Came::Large(cut)) => {
                 add(&counts.large, 1);
-                packet.set_large(Some(large_of(&cut)))
+                packet.set_large(Some(large::mark_of(&cut)))
             }
             None => false,
         };
@@ -216,11 +216,4 @@ impl Taking {
             self.rest = Some(rest);
         }
     }
-}
-
-/// What the packet is to keep of how it is cut. Places that are too far are none: they are refused.
-fn large_of(cut: &Cut) -> Large {
-    let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
-    let (transport, payload) = (place(cut.transport_at()), place(cut.payload_at()));
-    Large { transport, payload, size: place(cut.size()) }
 }

@@ -7,13 +7,13 @@
 //! ```
 
 use crate::counts::add;
+use crate::large::cut_of;
 use crate::socket::Socket;
 use crate::virtio::{HEADER_BYTES, Header, told_of};
 use packet::{Burst, PacketBuf, PacketCache, TxQueue};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use wire::cut::Cut;
 
 /// Messages a call.
 const BATCH: usize = 64;
@@ -76,9 +76,8 @@ impl Messages {
 /// What is to be known of a packet that is said to be large, and still is.
 #[cold]
 pub(crate) fn header_of(packet: &PacketBuf) -> Option<Header> {
-    let large = packet.large()?;
-    let cut = Cut::new(packet.bytes(), Some(large.transport.into()), large.size.into())?;
-    (cut.is_plain() && cut.packets() > 1).then(|| told_of(&cut, packet.bytes(), large.size))
+    let cut = cut_of(packet).filter(|cut| cut.is_plain() && cut.packets() > 1)?;
+    Some(told_of(&cut, packet.bytes()))
 }
 
 /// What the kernel makes of the first packets.

@@ -89,18 +89,17 @@ pub fn says_reduced(cut: &Cut, frame: &[u8]) -> bool {
 }
 
 /// The header of a large frame that is in no tunnel, as [`take_in`] left it.
-pub fn told_of(cut: &Cut, frame: &[u8], size: u16) -> Header {
+pub fn told_of(cut: &Cut, frame: &[u8]) -> Header {
     let kind = match (cut.transport(), cut.is_ip6()) {
         (Transport::Udp, _) => UDP,
         (Transport::Tcp, true) => TCP6,
         (Transport::Tcp, false) => TCP4,
     };
     let reduced = says_reduced(cut, frame);
-    let words =
-        [cut.payload_at() as u16, size, cut.transport_at() as u16, cut.transport().sum_at() as u16];
+    let words = [cut.payload_at(), cut.size(), cut.transport_at(), cut.transport().sum_at()];
     let mut header = [NEEDS_SUM, kind | if reduced { ECN } else { 0 }, 0, 0, 0, 0, 0, 0, 0, 0];
     for (place, word) in header[2..].as_chunks_mut().0.iter_mut().zip(words) {
-        *place = word.to_ne_bytes();
+        *place = (word as u16).to_ne_bytes();
     }
     header
 }
@@ -146,7 +145,7 @@ mod tests {
         let told = header(NEEDS_SUM, TCP4 | ECN, [54, 1000, 34, 16]);
         let Some(Came::Large(cut)) = take_in(&told, &mut frame, 0) else { unreachable!() };
         assert_eq!((cut.packets(), cut.longest()), (5, 1054));
-        assert_eq!(told_of(&cut, &frame, 1000), told);
+        assert_eq!(told_of(&cut, &frame), told);
         // One packet of it alone is whole at once.
         let right = tcp(1000);
         let mut frame = right.clone();

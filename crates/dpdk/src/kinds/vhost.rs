@@ -8,7 +8,7 @@ use crate::driver::{Driver, Failed, Queues, Sink, Source, TakesLarge};
 use crate::eth_dev::EthDev;
 use crate::kind::{AddressOf, Kind};
 use crate::link::Link;
-use crate::rests::Rests;
+use crate::rests::RestingQueue;
 use crate::stats::PortStats;
 use crate::{Error, PortClock, PortFacts, PortOptions, stale};
 use ::vhost::rules::{GUEST_TSO4, GUEST_TSO6};
@@ -193,7 +193,7 @@ impl Driver for Guarded {
         let (place, kicks, kick) = ((self.driver.number().ok()?, queue), guard.kicks(), None);
         match self.driver.source(queue)? {
             Source::Ours(queue) => {
-                Some(Source::Ours(Box::new(Rests { queue, place, kicks, attached, kick })))
+                Some(Source::Ours(Box::new(RestingQueue { queue, place, kicks, attached, kick })))
             }
             other => Some(other),
         }
