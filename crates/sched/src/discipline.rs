@@ -1,7 +1,7 @@
 //! What every discipline does.
 
 use crate::ClassId;
-use crate::packet::{Burst, Packet, Sent};
+use crate::packet::Packet;
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::report::Report;
 use crate::units::{Rate, Time};
@@ -28,22 +28,21 @@ pub(crate) trait Discipline {
     fn enqueue<T: Copy>(&mut self, cx: &mut Context<'_, T>, id: SlotId, class: ClassId)
     -> Accepted;
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step;
-    /// As many packets as there is room for in `sent`, and what came then.
+    /// Takes packets out of one leaf, for which it accounts together: `out` gets them, one at
+    /// least, and says whether it has room for more. Else what there is in place of a packet.
     #[inline(always)]
-    fn dequeue_many<T: Copy>(
+    fn visit<T: Copy>(
         &mut self,
         cx: &mut Context<'_, T>,
-        sent: &mut Vec<Sent<T>>,
-        full: usize,
-    ) -> Burst {
-        while sent.len() < full {
-            match self.dequeue(cx) {
-                Step::Packet(id) => sent.push(cx.pool.free(id)),
-                Step::Wait(until_ns) => return Burst::Wait(until_ns),
-                Step::Empty => return Burst::Empty,
+        mut out: impl FnMut(&mut Context<'_, T>, SlotId) -> bool,
+    ) -> Option<Step> {
+        match self.dequeue(cx) {
+            Step::Packet(id) => {
+                out(cx, id);
+                None
             }
+            other => Some(other),
         }
-        Burst::More
     }
     /// Asks for the memory that these packets, offered next, will touch.
     #[inline(always)]
@@ -78,48 +77,18 @@ pub(crate) fn visit_bytes(link: Rate) -> u32 {
     link.bytes_in(Time(1_000)).min(2_800) as u32
 }
 
-/// A discipline that takes packets out of one leaf at a time, and accounts for them together.
-pub(crate) trait Visits {
-    /// Visits a leaf: `out` gets its packets, one at least, and says whether it has room for more.
-    /// Else what there is in place of a packet.
-    fn visit<T: Copy>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        out: impl FnMut(&mut Context<'_, T>, SlotId) -> bool,
-    ) -> Option<Step>;
-
-    /// [`Discipline::dequeue`], by a visit for one packet.
-    #[inline(always)]
-    fn visit_for_one<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        let mut chosen = Step::Empty;
-        let other = self.visit(cx, |_, id| {
-            chosen = Step::Packet(id);
-            false
-        });
-        other.unwrap_or(chosen)
-    }
-
-    /// [`Discipline::dequeue_many`], by visits.
-    #[inline(always)]
-    fn visit_for_many<T: Copy>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        sent: &mut Vec<Sent<T>>,
-        full: usize,
-    ) -> Burst {
-        while sent.len() < full {
-            let other = self.visit(cx, |cx, id| {
-                sent.push(cx.pool.free(id));
-                sent.len() < full
-            });
-            match other {
-                None | Some(Step::Packet(_)) => {}
-                Some(Step::Wait(until_ns)) => return Burst::Wait(until_ns),
-                Some(Step::Empty) => return Burst::Empty,
-            }
-        }
-        Burst::More
-    }
+/// [`Discipline::dequeue`] of one that has a [`Discipline::visit`] of its own.
+#[inline(always)]
+pub(crate) fn visit_for_one<T: Copy>(
+    discipline: &mut impl Discipline,
+    cx: &mut Context<'_, T>,
+) -> Step {
+    let mut chosen = Step::Empty;
+    let other = discipline.visit(cx, |_, id| {
+        chosen = Step::Packet(id);
+        false
+    });
+    other.unwrap_or(chosen)
 }
 
 /// What stands at the head of a child.

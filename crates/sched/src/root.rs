@@ -137,7 +137,18 @@ impl<T: Copy + Send, D: Discipline + Send> Scheduler<T> for Root<T, D> {
         let full = out.len() + limit;
         self.given_back.take_into(out, full);
         let AtWork { discipline, mut cx, .. } = self.at_work(now_ns, drops);
-        discipline.dequeue_many(&mut cx, out, full)
+        while out.len() < full {
+            let other = discipline.visit(&mut cx, |cx, id| {
+                out.push(cx.pool.free(id));
+                out.len() < full
+            });
+            match other {
+                None | Some(Step::Packet(_)) => {}
+                Some(Step::Wait(until_ns)) => return Burst::Wait(until_ns),
+                Some(Step::Empty) => return Burst::Empty,
+            }
+        }
+        Burst::More
     }
 
     fn give_back(&mut self, sent: Sent<T>) -> Result<(), Sent<T>> {

@@ -33,8 +33,8 @@ pub use plan::{HfscClass, HfscShape};
 use crate::ClassId;
 use crate::child::Child;
 use crate::class_map::ClassMap;
-use crate::discipline::{Accepted, Discipline, Drained, Peek, Step, Visits};
-use crate::packet::{Burst, DropReason, Packet, Sent};
+use crate::discipline::{Accepted, Discipline, Drained, Peek, Step, visit_for_one};
+use crate::packet::{DropReason, Packet};
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
@@ -193,7 +193,37 @@ pub(super) struct Departure {
     by_deadline: bool,
 }
 
-impl Visits for Hfsc {
+impl Discipline for Hfsc {
+    #[inline(always)]
+    fn enqueue<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        id: SlotId,
+        class: ClassId,
+    ) -> Accepted {
+        let leaf = self.leaf_of(class);
+        let child = leaf.and_then(|leaf| self.classes[leaf as usize].child.as_mut());
+        let (Some(leaf), Some(child)) = (leaf, child) else {
+            self.counters.dropped += 1;
+            cx.drop_packet(id, DropReason::NoClass);
+            return false;
+        };
+        let was_empty = child.is_empty();
+        let accepted = child.enqueue(cx, id, class);
+        self.counters.dropped += u64::from(!accepted);
+        // The head is fixed now: what a child drops later can no longer change the deadline that it
+        // was given.
+        if was_empty && let Some(head_bytes) = head_of(child, cx) {
+            self.activate(leaf, cx.now_ns, head_bytes);
+        }
+        accepted
+    }
+
+    #[inline(always)]
+    fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
+        visit_for_one(self, cx)
+    }
+
     #[inline(always)]
     fn visit<T: Copy>(
         &mut self,
@@ -225,48 +255,6 @@ impl Visits for Hfsc {
         self.counters.sent_packets += u64::from(packets);
         self.counters.sent_bytes += u64::from(bytes);
         None
-    }
-}
-
-impl Discipline for Hfsc {
-    #[inline(always)]
-    fn enqueue<T: Copy>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        id: SlotId,
-        class: ClassId,
-    ) -> Accepted {
-        let leaf = self.leaf_of(class);
-        let child = leaf.and_then(|leaf| self.classes[leaf as usize].child.as_mut());
-        let (Some(leaf), Some(child)) = (leaf, child) else {
-            self.counters.dropped += 1;
-            cx.drop_packet(id, DropReason::NoClass);
-            return false;
-        };
-        let was_empty = child.is_empty();
-        let accepted = child.enqueue(cx, id, class);
-        self.counters.dropped += u64::from(!accepted);
-        // The head is fixed now: what a child drops later can no longer change the deadline that it
-        // was given.
-        if was_empty && let Some(head_bytes) = head_of(child, cx) {
-            self.activate(leaf, cx.now_ns, head_bytes);
-        }
-        accepted
-    }
-
-    #[inline(always)]
-    fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        self.visit_for_one(cx)
-    }
-
-    #[inline(always)]
-    fn dequeue_many<T: Copy>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        sent: &mut Vec<Sent<T>>,
-        full: usize,
-    ) -> Burst {
-        self.visit_for_many(cx, sent, full)
     }
 
     #[inline]

@@ -38,9 +38,9 @@ pub use plan::{HtbClass, HtbShape};
 use crate::ClassId;
 use crate::child::Child;
 use crate::class_map::ClassMap;
-use crate::discipline::{Accepted, Discipline, Drained, Step, Visits};
+use crate::discipline::{Accepted, Discipline, Drained, Step, visit_for_one};
 use crate::fifo::{Fifo, Limit};
-use crate::packet::{Burst, Packet, Sent};
+use crate::packet::Packet;
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
@@ -249,7 +249,32 @@ impl Htb {
     }
 }
 
-impl Visits for Htb {
+impl Discipline for Htb {
+    #[inline(always)]
+    fn enqueue<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        id: SlotId,
+        class: ClassId,
+    ) -> Accepted {
+        let at = self.map.find(class).or(self.default);
+        let Some((at, leaf)) = at.map(|at| (at, &mut self.classes[at as usize])) else {
+            return self.direct.enqueue(cx, id, class);
+        };
+        let Some(child) = &mut leaf.child else { return self.direct.enqueue(cx, id, class) };
+        let accepted = child.enqueue(cx, id, class);
+        if leaf.active == 0 && !child.is_empty() {
+            self.activate(at);
+        }
+        self.counters.dropped += u64::from(!accepted);
+        accepted
+    }
+
+    #[inline(always)]
+    fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
+        visit_for_one(self, cx)
+    }
+
     /// Visits a leaf of the first row that has something; what passes unshaped comes first.
     #[inline(always)]
     fn visit<T: Copy>(
@@ -277,43 +302,6 @@ impl Visits for Htb {
         }
         self.counters.overlimits += 1;
         Some(self.waiting.soonest().map_or(Step::Empty, Step::Wait))
-    }
-}
-
-impl Discipline for Htb {
-    #[inline(always)]
-    fn enqueue<T: Copy>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        id: SlotId,
-        class: ClassId,
-    ) -> Accepted {
-        let at = self.map.find(class).or(self.default);
-        let Some((at, leaf)) = at.map(|at| (at, &mut self.classes[at as usize])) else {
-            return self.direct.enqueue(cx, id, class);
-        };
-        let Some(child) = &mut leaf.child else { return self.direct.enqueue(cx, id, class) };
-        let accepted = child.enqueue(cx, id, class);
-        if leaf.active == 0 && !child.is_empty() {
-            self.activate(at);
-        }
-        self.counters.dropped += u64::from(!accepted);
-        accepted
-    }
-
-    #[inline(always)]
-    fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
-        self.visit_for_one(cx)
-    }
-
-    #[inline(always)]
-    fn dequeue_many<T: Copy>(
-        &mut self,
-        cx: &mut Context<'_, T>,
-        sent: &mut Vec<Sent<T>>,
-        full: usize,
-    ) -> Burst {
-        self.visit_for_many(cx, sent, full)
     }
 
     #[inline]
