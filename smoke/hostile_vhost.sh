@@ -45,6 +45,7 @@ kill -0 "${daemons[0]}" 2>/dev/null || fail "the router died"
 until_true pings "$a" 10.0.2.2
 kill -INT $pinging; wait $pinging || true
 all_answered "$work/pings" || { tail -n 3 "$work/pings"; fail "other ports lost packets"; }
+[ "$(json '[.[] | select(.counter == "rx_errors").value] | add' router show device-counters --port v0)" -gt 0 ] || fail "no frame was wrong"
 [ "$(json '[.[] | select(.fields.fault == "vhost-peer")] | length' router events --last 512)" -gt 0 ] || fail "no event tells of it"
 # An honest one: a second router.
 cat >"$work/honest.toml" <<END

@@ -223,9 +223,23 @@ impl Driver for EthDev {
     }
 
     fn extended_stats(&self) -> Result<Vec<(String, u64)>, i32> {
-        let mut all = stats::read_extended(self.number()?)?;
+        let told = stats::read_extended(self.number()?);
+        // DPDK's vhost counts nothing while nobody is there.
+        let mut all = if self.large.is_some() { told.unwrap_or_default() } else { told? };
         if let Some(Large { shared, .. }) = &self.large {
-            all.push(("rx_large_frames".to_owned(), shared.received().large));
+            let received = shared.received();
+            let lost = shared.lost.load(Ordering::Relaxed);
+            for (name, more) in [
+                ("rx_errors", received.wrong),
+                ("rx_mbuf_allocation_errors", received.no_buffers),
+                ("tx_errors", lost),
+            ] {
+                match all.iter_mut().find(|(it, _)| it == name) {
+                    Some((_, count)) => *count += more,
+                    None => all.push((name.to_owned(), more)),
+                }
+            }
+            all.push(("rx_large_frames".to_owned(), received.large));
             all.push(("tx_large_frames".to_owned(), shared.sent.load(Ordering::Relaxed)));
         }
         Ok(all)
