@@ -160,6 +160,35 @@ pings "$a" 10.0.9.2 | has '3 received'
 ours del-port br-tun fixed
 until_true meets "$a" 06:00:00:00:00:0c
 
+# Flows say the other end, too, as Antrea's have it: nothing goes anywhere before they do, and then there alone.
+# directed FOLDER END: what both tenants send there goes to END.
+directed() {
+    ofctl mod-flows "unix:$1/br-tun.mgmt" "table=2,dl_vlan=1,actions=strip_vlan,set_tunnel:0x64,set_field:$2->tun_dst,output:2"
+    ofctl mod-flows "unix:$1/br-tun.mgmt" "table=2,dl_vlan=2,actions=strip_vlan,set_tunnel:0xc8,set_field:$2->tun_dst,output:2"
+}
+ours set Interface vx0 options:remote_ip=flow
+theirs set Interface vx0 options:remote_ip=flow
+ours get Interface vx0 error | has -x '\[\]'
+says_none() { ! on "$a" ping -q -c 1 -W 1 10.0.9.2 >/dev/null && ctl router show errors | has 'tunnel-encap *no-remote'; }
+until_true says_none
+directed "$work" 192.0.2.2
+directed "$work/theirs" 192.0.2.1
+until_true meets "$a" 06:00:00:00:00:0c
+until_true meets "$b" 06:00:00:00:00:0d
+pings "$a" 10.0.9.2 | has '3 received'
+pings "$b" 10.0.9.2 | has '3 received'
+appctl ofproto/trace br-tun in_port=1,dl_vlan=1,icmp | has 'Datapath actions: pop_vlan,set(tunnel(tun_id=0x64,dst=192.0.2.2)),2'
+appctl ofproto/trace br-tun in_port=2,tun_id=0x64,tun_src=192.0.2.3,icmp | has 'Datapath actions: drop'
+directed "$work" 192.0.2.77
+! on "$a" ping -q -c 2 -i 0.2 -W 1 10.0.9.2 >/dev/null || { echo "192.0.2.77 is nobody"; exit 1; }
+# What NORMAL floods goes there, too.
+ofctl mod-flows "unix:$work/br-tun.mgmt" 'table=2,dl_vlan=1,actions=strip_vlan,set_tunnel:0x64,set_field:192.0.2.2->tun_dst,NORMAL'
+ip -n "$a" neigh flush all
+until_true meets "$a" 06:00:00:00:00:0c
+pings "$a" 10.0.9.2 | has '3 received'
+ofctl add-flows "unix:$work/br-tun.mgmt" "$work/tun"
+ofctl add-flows "unix:$work/theirs/br-tun.mgmt" "$work/theirs/tun"
+
 # The same by the others.
 for kind in geneve gre; do
     ours del-port br-tun vx0

@@ -6,7 +6,7 @@
 //! ```
 #![no_main]
 
-use flow::{Snapshot, Verdict};
+use flow::{Asks, Snapshot, Verdict};
 use libfuzzer_sys::fuzz_target;
 use openflow::message::PortStats;
 use openflow::{PortNumber, Request, Version};
@@ -32,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
         is_up: true,
         has_link: true,
         speed_kbps: 0,
-        is_numbered: false,
+        asks: Asks::Nothing,
     };
     bridge.set_port(1, Some(port), 0);
     let mut connection = Connection::new(false);

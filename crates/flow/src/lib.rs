@@ -60,4 +60,4 @@ pub use trail::{Event, Looked, What};
 pub use translate::{
     Traced, explain, trace, trace_again, translate, translate_actions, translate_again,
 };
-pub use tunnel::CameBy;
+pub use tunnel::{Asks, CameBy, InTunnel};

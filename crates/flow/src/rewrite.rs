@@ -7,6 +7,7 @@
 
 use crate::edit::mend;
 use crate::steps::Step;
+use crate::tunnel::InTunnel;
 use openflow::{Field, PortNumber};
 
 /// Words of both addresses.
@@ -30,7 +31,8 @@ impl Rewrite {
     pub(crate) fn of(steps: &[Step]) -> Option<Self> {
         let (Step::Output(port), sets) = steps.split_last()? else { return None };
         let (number, sets) = match sets.split_last() {
-            Some((Step::Number(number), sets)) => (Some(*number), sets),
+            // The other end has no room here.
+            Some((Step::Tunnel(InTunnel { number, remote: None }), sets)) => (Some(*number), sets),
             _ => (None, sets),
         };
         let (mut keep, mut put) = ([0xff; 4 * WORDS], [0; 4 * WORDS]);
@@ -154,8 +156,12 @@ mod tests {
             assert_eq!(Rewrite::of(&[set.clone(), more, Step::Output(1)]), None);
         }
         assert_eq!(Rewrite::of(std::slice::from_ref(&set)), None);
-        assert_eq!(Rewrite::of(&[Step::Number(5), set.clone(), Step::Output(1)]), None);
-        let numbered = Rewrite::of(&[set, Step::Number(5), Step::Output(1)]).unwrap();
+        let number = Step::Tunnel(InTunnel { number: 5, remote: None });
+        assert_eq!(Rewrite::of(&[number.clone(), set.clone(), Step::Output(1)]), None);
+        let remote = Some([192, 0, 2, 9].into());
+        let led = Step::Tunnel(InTunnel { number: 5, remote });
+        assert_eq!(Rewrite::of(&[set.clone(), led, Step::Output(1)]), None);
+        let numbered = Rewrite::of(&[set, number, Step::Output(1)]).unwrap();
         assert_eq!((numbered.number, numbered.port), (Some(5), 1));
         assert_eq!(Rewrite::of(&[]), None);
     }

@@ -5,6 +5,7 @@ use crate::classifier::Classifier;
 use crate::flow::Counters;
 use crate::groups::Group;
 use crate::meter::Meter;
+use crate::tunnel::Asks;
 use openflow::PortNumber;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,14 +21,14 @@ pub struct PortEntry {
     pub receives: bool,
     /// Its link is there.
     pub is_live: bool,
-    /// It is a tunnel whose packets have the number that flows say.
-    pub is_numbered: bool,
+    /// What flows say of what leaves by it.
+    pub asks: Asks,
 }
 
 impl PortEntry {
     /// One that may do everything, and is no tunnel.
     pub const fn all() -> Self {
-        Self { floods: true, sends: true, receives: true, is_live: true, is_numbered: false }
+        Self { floods: true, sends: true, receives: true, is_live: true, asks: Asks::Nothing }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::flow::Counters;
 use crate::key::Key;
 use crate::rewrite::Rewrite;
 use crate::track::{Frozen, Track};
+use crate::tunnel::InTunnel;
 use openflow::action::Sample;
 use openflow::message::FlowMod;
 use openflow::{Field, Match, PortNumber};
@@ -22,8 +23,8 @@ pub enum Step {
     PushVlan(u16, u16),
     /// The first tag away.
     PopVlan,
-    /// The number that what leaves next has in tunnels that let flows say it.
-    Number(u32),
+    /// The number and the other end that what leaves next has in tunnels that let flows say them.
+    Tunnel(InTunnel),
     /// A label behind so many tags.
     PushMpls {
         /// The frame's type then.

@@ -15,9 +15,11 @@ use crate::snapshot::{Fragments, Snapshot};
 use crate::steps::{Step, Told, Verdict};
 use crate::track::{Rest, SAID, ct_state};
 use crate::trail::{Looked, Trail, What};
+use crate::tunnel::{Asks, InTunnel};
 use openflow::action::{Ct, GotoTable, Learn, Mpls, Program, Sample};
 use openflow::message::{GroupKind, reason};
 use openflow::{Action, Field, Machine, Match, PortNumber, Sub, port};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 /// Look-ups inside look-ups, of the same table or one before it, and groups: as in Open vSwitch.
@@ -417,18 +419,46 @@ impl<'s> Translation<'s> {
         let is_back = number == self.in_port() && !may_return;
         let port = self.snapshot.ports.get(&number).filter(|port| !is_back && port.sends);
         if let Some(port) = port {
-            if port.is_numbered {
-                self.number();
-            }
+            self.answer(port.asks);
             self.put(Step::Output(number));
         }
     }
 
-    /// Says which number what leaves next has in a tunnel that has none of its own: what flows set
-    /// last, else that which it came with. Tunnels have as many bits of it as there is room for.
-    fn number(&mut self) {
-        self.see(Field::TunId, Field::TunId.ones());
-        self.put(Step::Number(self.key.get(Field::TunId) as u32));
+    /// Says what is asked of what leaves next: the number and the other end that flows set last,
+    /// else those that it came with. Tunnels have as many bits of the number as there is room for.
+    fn answer(&mut self, asks: Asks) {
+        if asks == Asks::Nothing {
+            return;
+        }
+        let number = self.seen(Field::TunId) as u32;
+        let remote = (asks == Asks::Remote).then(|| self.destination());
+        self.put(Step::Tunnel(InTunnel { number, remote }));
+    }
+
+    /// The other end that a tunnel's packet is for.
+    fn destination(&mut self) -> IpAddr {
+        let (old, new) = (self.seen(Field::TunDst) as u32, self.seen(Field::TunIp6Dst));
+        match old {
+            0 if new != 0 => Ipv6Addr::from(new).into(),
+            _ => Ipv4Addr::from(old).into(),
+        }
+    }
+
+    /// What packets of the port that it came by have each of their own decides.
+    fn sees_own(&mut self) {
+        let asks = self.snapshot.ports.get(&self.in_port()).map(|port| port.asks);
+        let own: &[Field] = match asks.unwrap_or_default() {
+            Asks::Nothing => &[],
+            Asks::Number => &[Field::TunId],
+            Asks::Remote => &[Field::TunId, Field::TunSrc, Field::TunIp6Src],
+        };
+        own.iter().for_each(|field| self.see(*field, field.ones()));
+    }
+
+    /// All of a field, which decides then.
+    fn seen(&mut self, field: Field) -> u128 {
+        self.see(field, field.ones());
+        self.key.get(field)
     }
 
     fn in_port(&self) -> PortNumber {

@@ -1,7 +1,9 @@
-//! What is known of a packet that came out of a tunnel, beside the packet.
+//! What is known of a packet that came out of a tunnel, beside the packet, and what flows say of
+//! one that goes into one.
 //!
 //! ```text
-//!  tun_id │ tun_src: the other end │ tun_dst: our end         all zero of one that came by none
+//!  comes: tun_id │ tun_src: the other end │ tun_dst: our end         all zero of one that came by none
+//!  goes:  tun_id │ tun_dst: the other end                            of tunnels that let flows say it
 //! ```
 
 use crate::key::Key;
@@ -22,26 +24,59 @@ pub struct CameBy {
     /// The number that its packets have (VXLAN's or Geneve's network, GRE's key; 0: none); none
     /// where each packet tells its own.
     pub number: Option<u32>,
-    /// The other end.
-    pub source: IpAddr,
+    /// The other end; none where each packet tells its own.
+    pub source: Option<IpAddr>,
     /// Our end.
     pub destination: IpAddr,
 }
 
+/// What a packet in a tunnel says of itself where the tunnel does not say it of all, and what flows
+/// say of it there.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct InTunnel {
+    /// Its number (VXLAN's or Geneve's network, GRE's key; 0: none).
+    pub number: u32,
+    /// The other end, unspecified where nobody said it; none where that is the tunnel's.
+    pub remote: Option<IpAddr>,
+}
+
+/// What a port asks flows about a packet that leaves by it, being a tunnel that does not say it of
+/// all.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub enum Asks {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Its number.
+    Number,
+    /// The other end, and the number.
+    Remote,
+}
+
 impl CameBy {
-    /// Makes a key that of a packet that came by it; `own`: the packet's number, where the tunnel
-    /// has none.
-    pub fn tell(&self, own: u32, key: &mut Key) {
+    /// What it asks flows.
+    pub fn asks(&self) -> Asks {
+        match (self.source, self.number) {
+            (None, _) => Asks::Remote,
+            (_, None) => Asks::Number,
+            _ => Asks::Nothing,
+        }
+    }
+
+    /// Makes a key that of a packet that came by it; `own`: what the packet says where the tunnel
+    /// does not.
+    pub fn tell(&self, own: InTunnel, key: &mut Key) {
         key.words[WORDS].fill(0);
         let mut set = |field: Field, value: u128| key.set(field, value, field.ones());
-        set(Field::TunId, self.number.unwrap_or(own).into());
+        set(Field::TunId, self.number.unwrap_or(own.number).into());
         for (end, old, new) in [
-            (self.source, Field::TunSrc, Field::TunIp6Src),
-            (self.destination, Field::TunDst, Field::TunIp6Dst),
+            (self.source.or(own.remote), Field::TunSrc, Field::TunIp6Src),
+            (Some(self.destination), Field::TunDst, Field::TunIp6Dst),
         ] {
             match end {
-                IpAddr::V4(end) => set(old, u32::from(end).into()),
-                IpAddr::V6(end) => set(new, end.into()),
+                Some(IpAddr::V4(end)) => set(old, u32::from(end).into()),
+                Some(IpAddr::V6(end)) => set(new, end.into()),
+                None => {}
             }
         }
     }
@@ -55,12 +90,18 @@ impl Key {
 }
 
 impl Plain {
-    /// The same out of a tunnel whose packets tell their number.
+    /// The same out of a tunnel whose packets say of themselves what they have not in common; none
+    /// where that is too long: the other end is one of IPv6.
     #[inline]
-    pub fn numbered(mut self, number: u32) -> Self {
+    pub fn told(mut self, own: InTunnel) -> Option<Self> {
+        let remote = match own.remote {
+            None => 0,
+            Some(IpAddr::V4(remote)) => u32::from(remote),
+            Some(IpAddr::V6(_)) => return None,
+        };
         // Nothing is there of a packet that has not begun again.
-        *self.last_mut() = number.into();
-        self
+        *self.last_mut() = u64::from(own.number) | u64::from(remote) << 32;
+        Some(self)
     }
 }
 
@@ -74,23 +115,33 @@ mod tests {
         let mut key = Key::default();
         key.set(Field::TunIp6Src, 9, u128::MAX);
         let [source, destination] = [[192, 0, 2, 9], [192, 0, 2, 1]].map(IpAddr::from);
-        CameBy { number: Some(7), source, destination }.tell(5, &mut key);
+        let own = InTunnel { number: 5, remote: Some(destination) };
+        CameBy { number: Some(7), source: Some(source), destination }.tell(own, &mut key);
         let fields = [Field::TunId, Field::TunSrc, Field::TunDst, Field::TunIp6Src];
         assert_eq!(fields.map(|it| key.get(it)), [7, 0xc000_0209, 0xc000_0201, 0]);
         let [source, destination]: [IpAddr; 2] =
             ["2001:db8::9", "2001:db8::1"].map(|it| it.parse().unwrap());
-        CameBy { number: None, source, destination }.tell(5, &mut key);
         let fields = [Field::TunId, Field::TunSrc, Field::TunIp6Src, Field::TunIp6Dst];
         let high = 0x2001_0db8 << 96;
-        assert_eq!(fields.map(|it| key.get(it)), [5, 0, high | 9, high | 1]);
+        for (of_all, own) in [(Some(source), None), (None, Some(source))] {
+            let own = InTunnel { number: 5, remote: own };
+            CameBy { number: None, source: of_all, destination }.tell(own, &mut key);
+            assert_eq!(fields.map(|it| key.get(it)), [5, 0, high | 9, high | 1]);
+        }
         key.forget_tunnel();
         assert_eq!(key, Key::default());
     }
 
     #[test]
-    fn packets_of_two_numbers_are_two() {
+    fn packets_of_two_numbers_or_ends_are_two() {
         let plain = Plain::of(&udp(1, 1), 1).unwrap();
-        let [one, other] = [1, 2].map(|number| plain.numbered(number));
-        assert!(one != other && one.hash() != other.hash() && plain.numbered(0) == plain);
+        let told = |number, remote| plain.told(InTunnel { number, remote });
+        let [one, other] = [[192, 0, 2, 1], [192, 0, 2, 2]].map(|it| Some(IpAddr::from(it)));
+        let all = [told(1, None), told(2, None), told(1, one), told(1, other)].map(Option::unwrap);
+        for (at, one) in all.iter().enumerate() {
+            assert!(all[at + 1..].iter().all(|other| one != other && one.hash() != other.hash()));
+        }
+        assert_eq!(told(0, None), Some(plain));
+        assert_eq!(told(1, Some("2001:db8::9".parse().unwrap())), None);
     }
 }

@@ -183,6 +183,7 @@ fn record(packet: u32, slot: usize, view: &PacketView<'_>) -> TraceRecord {
         rx: view.rx(),
         tx: view.tx(),
         adjacency: view.adjacency(),
+        remote: view.remote(),
         length: view.length(),
         consumed: view.consumed(),
         bytes: whole[..whole.len().min(TRACE_BYTES)].to_vec(),

@@ -1,5 +1,6 @@
 //! The walk of chosen packets through the graph, written down.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Bytes of a packet that a record keeps: enough for Ethernet, IPv6 and a transport header.
@@ -56,6 +57,8 @@ pub struct TraceRecord {
     pub tx: u16,
     /// Adjacency, as the node left it.
     pub adjacency: u32,
+    /// The other end of its tunnel that it was told last, if any, as the node saw it.
+    pub remote: Option<IpAddr>,
     /// Bytes from the header to the frame's end, as the node saw it.
     pub length: usize,
     /// Bytes between the frame's start and that header.

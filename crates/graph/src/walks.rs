@@ -107,6 +107,7 @@ mod tests {
             rx,
             tx: 0,
             adjacency: 0,
+            remote: None,
             length: 0,
             consumed: 0,
             bytes: Vec::new(),

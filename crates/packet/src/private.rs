@@ -19,6 +19,10 @@ pub(crate) struct Private {
     /// said: what another pass says is of another packet.
     pub(crate) queue: u32,
     pub(crate) queue_tsc: u64,
+    /// The other end of its tunnel, as IPv6 has addresses (those of IPv4 by RFC 4291 section
+    /// 2.5.5.2), or 0: of tunnels whose packets each have their own. Whoever leads it to one who
+    /// asks says it.
+    pub(crate) remote: u128,
 }
 
 const _: () = assert!(core::mem::size_of::<Private>() == PRIVATE_BYTES);

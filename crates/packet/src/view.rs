@@ -13,6 +13,7 @@
 use crate::frame;
 use crate::mbuf::Mbuf;
 use crate::{Frame, PacketBuf, PacketCache, SLACK, prefetch_read};
+use core::net::{IpAddr, Ipv6Addr};
 use core::ops::Range;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
@@ -431,6 +432,33 @@ impl PacketView<'_> {
                 // SAFETY: nobody else holds it.
                 let private = unsafe { packet.private_mut() };
                 (private.queue, private.queue_tsc) = (queue, now_tsc);
+            }
+        }
+    }
+
+    /// The other end of its tunnel, as it was told last: of a tunnel alone whose packets each have
+    /// their own. Reads the buffer's second line.
+    pub fn remote(&self) -> Option<IpAddr> {
+        let packet = NonNull::new(self.frame.packet[self.index])?;
+        // SAFETY: a live buffer, only looked at: the handle goes nowhere.
+        let packet = unsafe { PacketBuf::from_raw(packet) };
+        let remote = packet.private().remote;
+        (remote != 0).then(|| IpAddr::V6(Ipv6Addr::from(remote)).to_canonical())
+    }
+
+    /// Tells the other end of its tunnel, or that nobody said any. Nothing where others hold the
+    /// packet, too.
+    pub fn set_remote(&mut self, remote: Option<IpAddr>) {
+        if let Some(packet) = NonNull::new(self.frame.packet[self.index]) {
+            // SAFETY: a live buffer; the handle goes nowhere.
+            let mut packet = unsafe { PacketBuf::from_raw(packet) };
+            if !packet.is_shared() {
+                let told: u128 = remote.map_or(0, |remote| match remote {
+                    IpAddr::V4(remote) => remote.to_ipv6_mapped().into(),
+                    IpAddr::V6(remote) => remote.into(),
+                });
+                // SAFETY: nobody else holds it.
+                unsafe { packet.private_mut() }.remote = told;
             }
         }
     }

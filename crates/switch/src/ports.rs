@@ -2,7 +2,7 @@
 
 use crate::bridge::Bridge;
 use crate::connection::Event;
-use flow::PortEntry;
+use flow::{Asks, PortEntry};
 use openflow::message::{PortDesc, PortMod, config, state};
 use openflow::{Fault, PortNumber};
 use std::sync::Arc;
@@ -20,8 +20,8 @@ pub struct Port {
     pub has_link: bool,
     /// Its speed in kbit/s; 0: not known.
     pub speed_kbps: u32,
-    /// It is a tunnel whose packets have the number that flows say.
-    pub is_numbered: bool,
+    /// What flows say of what leaves by it.
+    pub asks: Asks,
 }
 
 /// A port with what controllers made of it.
@@ -42,7 +42,7 @@ impl OpenPort {
             sends: !is_down && !has(config::NO_FWD),
             receives: !is_down && !has(config::NO_RECV),
             is_live: !is_down && self.port.has_link,
-            is_numbered: self.port.is_numbered,
+            asks: self.port.asks,
         }
     }
 

@@ -122,7 +122,7 @@ impl Bridge {
 mod tests {
     use super::*;
     use crate::Event;
-    use flow::{Key, Step, Told, extract, translate};
+    use flow::{Asks, Key, Step, Told, extract, translate};
     use openflow::action::{FinTimeout, Learn, Output, Program, learn};
     use openflow::{Field, Sub};
 
@@ -138,7 +138,7 @@ mod tests {
                 is_up: true,
                 has_link: true,
                 speed_kbps: 0,
-                is_numbered: false,
+                asks: Asks::Nothing,
             };
             it.set_port(number, Some(port), 0);
         }
@@ -239,7 +239,7 @@ mod tests {
             is_up: true,
             has_link: true,
             speed_kbps: 0,
-            is_numbered: false,
+            asks: Asks::Nothing,
         }
     }
 

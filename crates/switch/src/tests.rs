@@ -1,7 +1,7 @@
 //! Conversations with a bridge, in bytes.
 
 use crate::*;
-use flow::{Key, Snapshot, Step, Verdict, translate};
+use flow::{Asks, Key, Snapshot, Step, Verdict, translate};
 use openflow::action::{Ct, Group, Output, SetField, Translate, ct::Zone};
 use openflow::message::{self, Command, FlowMod, Kind, PortStats, flag};
 use openflow::{Action, Fault, Field, Match, Nat, PortNumber, Version, Versions, port};
@@ -47,7 +47,7 @@ impl Talk {
         for number in 1..4u16 {
             let (name, mac) = (format!("p{number}"), [2, 0, 0, 0, 1, number as u8]);
             let port =
-                Port { name, mac, is_up: true, has_link: true, speed_kbps: 0, is_numbered: false };
+                Port { name, mac, is_up: true, has_link: true, speed_kbps: 0, asks: Asks::Nothing };
             bridge.set_port(number, Some(port), 0);
         }
         let mut it =
@@ -365,7 +365,7 @@ fn heard(talk: &mut Talk) -> Vec<u8> {
         is_up: true,
         has_link: true,
         speed_kbps: 0,
-        is_numbered: false,
+        asks: Asks::Nothing,
     };
     talk.bridge.set_port(9, Some(port), 0);
     talk.bridge.set_port(9, None, 0);

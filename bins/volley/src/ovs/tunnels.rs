@@ -9,6 +9,9 @@ use wire::udp;
 
 type Options = BTreeMap<String, String>;
 
+/// What is left to flows.
+const FLOW: &str = "flow";
+
 /// The words of a tunnel; none where the type is none of those that are here.
 pub(super) fn words(kind: &str, options: &Options) -> Option<Result<String, String>> {
     Some(match kind {
@@ -93,13 +96,16 @@ fn udp_port(text: &str) -> Result<u16, String> {
 }
 
 fn ends(options: &Options) -> Result<String, String> {
-    let address = |key: &str| match options.get(key).map(|text| text.parse::<IpAddr>()) {
-        Some(Ok(address)) => Ok(address),
-        Some(Err(_)) if options.get(key).is_some_and(|text| text == "flow") => {
-            Err(format!("options:{key}=flow is not done here"))
+    let address = |key: &str| {
+        let text = options.get(key).ok_or_else(|| format!("options:{key} is missing"))?;
+        match text.parse::<IpAddr>() {
+            Ok(address) => Ok(address.to_string()),
+            Err(_) if text == FLOW && key == "local_ip" => {
+                Err(format!("options:{key}=flow is not done here"))
+            }
+            Err(_) if text == FLOW => Ok(FLOW.to_owned()),
+            Err(_) => Err(format!("options:{key} is not an IP address")),
         }
-        Some(Err(_)) => Err(format!("options:{key} is not an IP address")),
-        None => Err(format!("options:{key} is missing")),
     };
     Ok(format!(" local {} remote {}", address("local_ip")?, address("remote_ip")?))
 }
@@ -137,6 +143,10 @@ mod tests {
         assert_eq!(made("gre", &[("key", "flow")]), "gre key flow");
         assert_eq!(made("gre", &[("in_key", "5"), ("out_key", "6")]), "gre key_in 5 key_out 6");
         assert_eq!(made("gre", &[("out_key", "6")]), "gre key_out 6");
+        assert_eq!(
+            told("geneve", &[("key", "flow"), ("remote_ip", "flow")]),
+            Ok("geneve vni flow local 192.0.2.1 remote flow".to_owned())
+        );
     }
 
     #[test]
@@ -152,7 +162,7 @@ mod tests {
                 vec![("in_key", "4"), ("out_key", "5")],
                 "options:in_key and options:out_key are two network identifiers",
             ),
-            ("vxlan", vec![("remote_ip", "flow")], "options:remote_ip=flow is not done here"),
+            ("vxlan", vec![("local_ip", "flow")], "options:local_ip=flow is not done here"),
             (
                 "geneve",
                 vec![("dst_port", "6082")],

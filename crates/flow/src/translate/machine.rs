@@ -76,9 +76,8 @@ impl Machine for Translation<'_> {
                 let key = &self.key;
                 let (to, tci) = (key.get(Field::EthDst), key.get(Field::VlanTci) as u16);
                 self.note(|| What::Normal { to, tci });
-                if self.snapshot.ports.values().any(|port| port.is_numbered) {
-                    self.number();
-                }
+                let asks = self.snapshot.ports.values().map(|port| port.asks).max();
+                self.answer(asks.unwrap_or_default());
                 self.put(Step::Normal);
             }
             port::FLOOD | port::ALL => {
@@ -107,7 +106,8 @@ impl Machine for Translation<'_> {
             }
             self.see(field, field.ones());
         }
-        // These its port decides, or flows.
+        // These its port decides, or flows, or each packet.
+        self.sees_own();
         for field in ENDS {
             let value = self.key.get(field);
             if value != 0 {

@@ -278,13 +278,7 @@ mod tests {
 
     fn world(flows: Vec<(u8, Match, Program)>) -> Snapshot {
         let mut it = Snapshot::default();
-        let port = PortEntry {
-            floods: true,
-            sends: true,
-            receives: true,
-            is_live: true,
-            is_numbered: false,
-        };
+        let port = PortEntry::all();
         it.ports = Arc::new((1..5).map(|number| (number, port)).collect());
         for (priority, (table, matching, program)) in (1..).zip(flows) {
             let flow = Flow::new(table, priority, matching, program);

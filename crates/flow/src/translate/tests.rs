@@ -367,11 +367,21 @@ fn what_leads_on_is_not_counted_and_what_leads_back_is() {
 
 /// Port 4 is a tunnel whose packets have the number that flows say.
 fn numbered(flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
+    asking(Asks::Number, flows)
+}
+
+/// Port 4 is a tunnel that asks flows.
+fn asking(asks: Asks, flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
     let mut it = world(flows);
     let mut ports = (*it.ports).clone();
-    ports.insert(4, PortEntry { is_numbered: true, ..PortEntry::all() });
+    ports.insert(4, PortEntry { asks, ..PortEntry::all() });
     it.ports = Arc::new(ports);
     it
+}
+
+/// What flows say of what leaves by a tunnel next.
+fn in_tunnel(number: u32, remote: Option<&str>) -> Step {
+    Step::Tunnel(InTunnel { number, remote: remote.map(|it| it.parse().unwrap()) })
 }
 
 fn number(number: u64) -> Action {
@@ -384,12 +394,12 @@ fn what_leaves_by_a_tunnel_has_the_number_that_was_set_last() {
         vec![to(4), number(5), to(2), to(4), number(0x0102_0304_0506), to(4), number(7), to(3)];
     let verdict = translate(&numbered(vec![(0, 1, Match::any(), program)]), &packet());
     let wanted = [
-        Step::Number(0),
+        in_tunnel(0, None),
         Step::Output(4),
         Step::Output(2),
-        Step::Number(5),
+        in_tunnel(5, None),
         Step::Output(4),
-        Step::Number(0x0304_0506),
+        in_tunnel(0x0304_0506, None),
         Step::Output(4),
         Step::Output(3),
     ];
@@ -400,7 +410,65 @@ fn what_leaves_by_a_tunnel_has_the_number_that_was_set_last() {
     assert_eq!((own.mask.get(Field::TunId), own.rewrite.unwrap().number), (0, Some(5)));
     let normal = vec![number(9), to(port::NORMAL)];
     let verdict = translate(&numbered(vec![(0, 1, Match::any(), normal)]), &packet());
-    assert_eq!(*verdict.steps, [Step::Number(9), Step::Normal]);
+    assert_eq!(*verdict.steps, [in_tunnel(9, None), Step::Normal]);
+}
+
+#[test]
+fn what_leaves_by_a_tunnel_goes_to_the_end_that_was_set_last() {
+    let end = |field: Field, end: &str| -> Action {
+        let bits = match end.parse().unwrap() {
+            IpAddr::V4(end) => u32::from(end).into(),
+            IpAddr::V6(end) => end.into(),
+        };
+        SetField::whole(field, bits).into()
+    };
+    let by = |program: Program| asking(Asks::Remote, vec![(0, 1, Match::any(), program)]);
+    let program = vec![
+        to(4),
+        end(Field::TunDst, "192.0.2.8"),
+        to(4),
+        end(Field::TunDst, "192.0.2.9"),
+        number(5),
+        to(port::NORMAL),
+        end(Field::TunDst, "0.0.0.0"),
+        end(Field::TunIp6Dst, "2001:db8::9"),
+        to(4),
+        to(3),
+    ];
+    let verdict = translate(&by(program), &packet());
+    let wanted = [
+        in_tunnel(0, Some("0.0.0.0")),
+        Step::Output(4),
+        in_tunnel(0, Some("192.0.2.8")),
+        Step::Output(4),
+        in_tunnel(5, Some("192.0.2.9")),
+        Step::Normal,
+        in_tunnel(5, Some("2001:db8::9")),
+        Step::Output(4),
+        Step::Output(3),
+    ];
+    assert_eq!(*verdict.steps, wanted);
+    // The first went where the packet said, which decides; of one that flows set, that does not.
+    assert_eq!(verdict.mask.get(Field::TunDst), u32::MAX.into());
+    let set = translate(&by(vec![end(Field::TunDst, "192.0.2.8"), to(4)]), &packet());
+    assert_eq!((set.mask.get(Field::TunDst), set.rewrite), (0, None));
+    // A tunnel with an end of its own is told none.
+    let own = vec![end(Field::TunDst, "192.0.2.8"), number(5), to(4)];
+    let own = translate(&numbered(vec![(0, 1, Match::any(), own)]), &packet());
+    assert_eq!(*own.steps, [in_tunnel(5, None), Step::Output(4)]);
+}
+
+#[test]
+fn where_each_packet_tells_its_other_end_a_copy_for_a_controller_is_of_that_alone() {
+    let told = vec![to(port::CONTROLLER)];
+    let by = |asks| translate(&asking(asks, vec![(0, 1, Match::any(), told.clone())]), &of_4());
+    fn of_4() -> Key {
+        let mut key = Key::default();
+        extract(&udp(7, 53), 4, &mut key);
+        key
+    }
+    let seen = |asks| by(asks).mask.get(Field::TunSrc);
+    assert_eq!((seen(Asks::Number), seen(Asks::Remote)), (0, u32::MAX.into()));
 }
 
 #[test]
@@ -442,5 +510,6 @@ fn a_tunnels_number_is_matched_moved_and_taken_along() {
     let mut again = Key::default();
     again.begin_again(frozen, 1, &Tracked::default());
     extract(&udp(7, 53), 1, &mut again);
-    assert_eq!(*translate_again(&world, &again, frozen).steps, [Step::Number(6), Step::Output(4)]);
+    let steps = translate_again(&world, &again, frozen).steps;
+    assert_eq!(*steps, [in_tunnel(6, None), Step::Output(4)]);
 }

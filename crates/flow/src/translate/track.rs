@@ -126,10 +126,7 @@ impl Translation<'_> {
         }
         self.forks();
         // What else is known of a tunnel its port decides, which always counts.
-        let in_port = self.in_port();
-        if self.snapshot.ports.get(&in_port).is_some_and(|port| port.is_numbered) {
-            self.see(Field::TunId, Field::TunId.ones());
-        }
+        self.sees_own();
         let mut key = self.key.clone();
         for field in [Field::InPort, Field::RecircId, Field::ConjId].into_iter().chain(SAID) {
             key.set(field, 0, field.ones());

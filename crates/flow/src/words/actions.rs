@@ -10,12 +10,13 @@ use super::{Names, hex, mac};
 use crate::key::Key;
 use crate::steps::{Step, Told};
 use crate::track::Track;
+use crate::tunnel::InTunnel;
 use openflow::action::sample::Direction;
 use openflow::action::{Sample, Translate};
 use openflow::{Action, Field, PortNumber, port};
 use std::collections::VecDeque;
 use std::fmt::Display;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The ports by which an ordinary bridge would send, each time that one is to.
 pub type Normals = VecDeque<Vec<PortNumber>>;
@@ -211,8 +212,13 @@ impl Telling<'_> {
                     self.tag = Some((*kind, *tci));
                 }
                 Step::PopVlan => self.say("pop_vlan"),
-                Step::Number(number) => {
-                    self.say(format!("set(tunnel(tun_id={}))", hex(u128::from(*number))));
+                Step::Tunnel(InTunnel { number, remote }) => {
+                    let id = hex(u128::from(*number));
+                    self.say(match remote.filter(|it| !it.is_unspecified()) {
+                        None => format!("set(tunnel(tun_id={id}))"),
+                        Some(IpAddr::V4(to)) => format!("set(tunnel(tun_id={id},dst={to}))"),
+                        Some(IpAddr::V6(to)) => format!("set(tunnel(tun_id={id},ipv6_dst={to}))"),
+                    });
                 }
                 Step::PushMpls { kind, label, .. } => self.say(format!(
                     "push_mpls(label={},tc={},ttl={},bos={},eth_type=0x{kind:x})",
@@ -320,8 +326,12 @@ mod tests {
             Step::Normal,
             Step::End,
             Step::Meter(4),
-            Step::Number(0x64),
+            Step::Tunnel(InTunnel { number: 0x64, remote: None }),
             Step::Normal,
+            Step::Tunnel(InTunnel { number: 0x64, remote: Some([192, 0, 2, 9].into()) }),
+            Step::Output(1),
+            Step::Tunnel(InTunnel { number: 0, remote: Some("2001:db8::9".parse().unwrap()) }),
+            Step::Output(1),
             Step::PopMpls { kind: 0x800, tags: 0 },
             Step::PushMpls { kind: 0x8848, label: 16 << 12 | 5 << 9 | 0x140, tags: 1 },
             Step::Output(1),
@@ -332,6 +342,7 @@ mod tests {
             "set(eth(dst=02:00:00:00:00:09)),set(ipv4(src=1.1.1.1,tos=0xb8/0xfc,ttl=63)),set(udp(dst=9)),set(skb_priority(0x3)),p2,\
              push_vlan(tpid=0x88a8,vid=9,pcp=0),1,pop_vlan,set(skb_priority(0)),\
              clone(set(ipv4(dst=10.0.0.0/255.0.0.0)),3),meter(4),set(tunnel(tun_id=0x64)),65534,4,\
+             set(tunnel(tun_id=0x64,dst=192.0.2.9)),1,set(tunnel(tun_id=0,ipv6_dst=2001:db8::9)),1,\
              pop_mpls(eth_type=0x800),push_mpls(label=16,tc=5,ttl=64,bos=1,eth_type=0x8848),1"
         );
         assert_eq!(actions(&[], &Key::default(), &names, None), "drop");

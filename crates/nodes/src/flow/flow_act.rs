@@ -16,19 +16,19 @@ use crate::flow::flow_normal::has_vlans_for_normal;
 use crate::flow::headers;
 use crate::flow::held::Held;
 use crate::flow::rewriting::rewrite;
-use crate::flow::said_before::{last_queue, number_before};
+use crate::flow::said_before::{last_queue, own_before};
 use crate::flow::tracking::{Now, Untracked, track, track_known};
 use crate::interface::{run_of, told};
 use crate::l2::l2_forward::hand_in;
 use crate::tables::{
     BridgeId, BridgePort, FlowBridge, FlowBridges, FlowClock, FlowPort, FlowRow, FlowState,
-    FlowTold, Interfaces, Punt, Setup, SlowPath, WorkerCounters, bridge_port,
+    FlowTold, Interfaces, Punt, Setup, SlowPath, WorkerCounters, bridge_port, tell_own,
 };
 use conntrack::{Asked, translate_usual4};
 use export::Place;
 use flow::{
-    Cache, Found, Key, Plain, Step, Track, Tracked, Verdict, ct_state, extract, translate_again,
-    write_field,
+    Cache, Found, InTunnel, Key, Plain, Step, Track, Tracked, Verdict, ct_state, extract,
+    translate_again, write_field,
 };
 use graph::{Context, Exits, Handed, Node, Published, tsc_hz};
 use openflow::action::Sample;
@@ -273,7 +273,7 @@ impl Acts {
         let steps = &verdict.steps;
         let mut next = usize::from(packet.tx());
         let mut queue = last_queue(steps.get(..next).unwrap_or_default());
-        let mut number = number_before(steps, next);
+        let mut own = own_before(steps, next);
         let mut tells = false;
         let ends = |at: usize| matches!(steps.get(at), None | Some(Step::End));
         while let Some(step) = steps.get(next) {
@@ -338,8 +338,8 @@ impl Acts {
                     next += 1;
                     continue;
                 }
-                Step::Number(it) => {
-                    number = Some(*it);
+                Step::Tunnel(it) => {
+                    own = Some(*it);
                     next += 1;
                     continue;
                 }
@@ -361,7 +361,7 @@ impl Acts {
                 if let Some(queue) = queue {
                     packet.set_queue(queue, context.now_tsc);
                 }
-                return Next::Leaves(self.leave(packet, way, number, at));
+                return Next::Leaves(self.leave(packet, way, own, at));
             }
             if context.room() == 0 {
                 packet.set_tx(next as u16);
@@ -375,9 +375,9 @@ impl Acts {
                 if let Some(queue) = queue {
                     copy.set_queue(queue, now_tsc);
                 }
-                self.leave(copy, way, number, at);
+                self.leave(copy, way, own, at);
             }
-            number = None;
+            own = None;
             next += 1;
         }
         Next::Leaves(if tells { Exit::Told } else { Exit::NoAction })
@@ -494,16 +494,16 @@ impl Acts {
         exporter.sample(context.worker, packet.header(), place, sample, now);
     }
 
-    /// Leads a packet its way; where an adjacency would be, a tunnel finds the number that it has.
+    /// Leads a packet its way, and tells what it is in a tunnel that lets flows say it.
     fn leave(
         &self,
         mut packet: PacketView<'_>,
         way: Way,
-        number: Option<u32>,
+        own: Option<InTunnel>,
         at: &At<'_>,
     ) -> Exit {
-        if let Some(number) = number {
-            packet.set_adjacency(number);
+        if let Some(own) = own {
+            tell_own(&mut packet, own);
         }
         if let Way::Port(row) = way {
             packet.set_tx(row.interface);
@@ -560,7 +560,7 @@ impl Acts {
             }
             // Those are not for here.
             Step::Queue(_)
-            | Step::Number(_)
+            | Step::Tunnel(_)
             | Step::Output(_)
             | Step::Normal
             | Step::Track(_)

@@ -10,15 +10,15 @@
 //! each is remembered by, then its megaflow, each asked for while the one before is looked at.
 //! Counts are added to flows every 10 ms: until then they are this worker's.
 //!
-//! What flows see of a tunnel follows from its port, but for the number of a packet whose tunnel
-//! lets flows say it: that is where an adjacency would be.
+//! What flows see of a tunnel follows from its port, but for the number and the other end of a
+//! packet whose tunnel lets flows say them: those it was told ([`crate::tables::own_of`]).
 
 use crate::interface::run_of;
 use crate::tables::{
     FlowAsked, FlowBridge, FlowBridges, FlowClock, FlowPort, FlowState, FlowTelling, Interfaces,
-    Setup, bridge_port,
+    Setup, bridge_port, own_of,
 };
-use flow::{Cache, CameBy, Does, Found, Key, Plain, extract};
+use flow::{Asks, Cache, CameBy, Does, Found, Key, Plain, extract};
 use graph::{Context, Exits, Handed, Node, Published, Role, tsc_hz};
 use packet::{Frame, prefetch_read};
 use std::ops::Range;
@@ -150,7 +150,8 @@ impl Group {
         }
     }
 
-    /// Finds the megaflows of packets; `TUNNEL`: of a tunnel, which may let each have its number.
+    /// Finds the megaflows of packets; `TUNNEL`: of a tunnel, which may let each have a number or
+    /// an end of its own.
     /// Its loops have all registers: no part of a longer function.
     #[inline(never)]
     fn find<const TUNNEL: bool>(
@@ -162,14 +163,20 @@ impl Group {
     ) {
         let (start, count) = (slots.start, slots.len());
         let in_port = by.0;
-        let is_numbered = TUNNEL && by.1.is_some_and(|tunnel| tunnel.number.is_none());
+        let asking = by.1.filter(|tunnel| TUNNEL && tunnel.asks() != Asks::Nothing);
         self.usual = 0;
         let looks = cache.looks_exactly();
         frame.each_of(slots.clone(), |packet| {
             let at = packet.index() - start;
             self.lengths[at] = packet.length() as u32;
             if looks && let Some(plain) = Plain::of(packet.header(), in_port) {
-                let plain = if is_numbered { plain.numbered(packet.adjacency()) } else { plain };
+                let plain = match asking {
+                    Some(tunnel) if TUNNEL => match plain.told(own_of(&packet, tunnel)) {
+                        Some(plain) => plain,
+                        None => return,
+                    },
+                    _ => plain,
+                };
                 let hash = plain.hash();
                 prefetch_read(cache.place_of(hash));
                 (self.plains[at], self.hashes[at]) = (plain, hash);
@@ -217,7 +224,7 @@ impl Group {
             let key = &mut self.keys[self.of.len()];
             let packet = frame.view(start + at);
             if let Some(tunnel) = tunnel {
-                tunnel.tell(packet.adjacency(), key);
+                tunnel.tell(own_of(&packet, tunnel), key);
             }
             extract(packet.header(), in_port, key);
             if together >> at & 1 != 0 {

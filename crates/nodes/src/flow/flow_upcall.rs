@@ -5,7 +5,9 @@
 //!                            └▶ drop
 //! ```
 
-use crate::tables::{FlowBridges, FlowClock, FlowPort, FlowState, Interfaces, Setup, bridge_port};
+use crate::tables::{
+    FlowBridges, FlowClock, FlowPort, FlowState, Interfaces, Setup, bridge_port, own_of,
+};
 use flow::{Key, extract, translate};
 use graph::{Context, Exits, Handed, Node, Published};
 use packet::Frame;
@@ -71,7 +73,8 @@ impl Node for FlowUpcall {
             };
             let cache = state.cache(id);
             cache.follow(bridge.snapshot.generation, now_ns);
-            bridge.tell_tunnel(in_port, packet.adjacency(), &mut key);
+            let own = bridge.tunnel(in_port).map(|tunnel| own_of(&packet, tunnel));
+            bridge.tell_tunnel(in_port, own.unwrap_or_default(), &mut key);
             extract(packet.header(), in_port, &mut key);
             // One before it in this vector may have been like it.
             let found = cache

@@ -1,11 +1,11 @@
 //! What steps in front of one say of what it sends.
 
-use flow::Step;
+use flow::{InTunnel, Step};
 
-/// The number that what the step at a place sends has in a tunnel, if the one before it says that.
-pub(super) fn number_before(steps: &[Step], next: usize) -> Option<u32> {
+/// What is said of what the step at a place sends in a tunnel, if the one before it says that.
+pub(super) fn own_before(steps: &[Step], next: usize) -> Option<InTunnel> {
     match steps.get(next.checked_sub(1)?)? {
-        Step::Number(number) => Some(*number),
+        Step::Tunnel(own) => Some(*own),
         _ => None,
     }
 }

@@ -105,6 +105,7 @@ pub(crate) fn send<W: Ways>(
         if let Ok(mut copy) = context.emit(copy, rx, target.exit) {
             copy.advance(packet.consumed());
             copy.set_adjacency(number);
+            copy.set_remote(packet.remote());
             hand_over(copy, target, counters);
         }
     }

@@ -13,12 +13,13 @@
 
 use crate::ip::ip6_link;
 use crate::local::icmp_cause;
-use crate::tables::{Injected, InjectedQueue, Interfaces, Setup, WorkerCounters};
+use crate::tables::{Injected, InjectedQueue, Interfaces, Setup, WorkerCounters, tell_own};
 use crate::tunnel::takes;
 use fib::adjacency::AdjacencyTable;
+use flow::InTunnel;
 use graph::{Context, Exits, Node, Published, Role, Watch};
 use packet::Frame;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use wire::{icmp4, icmp6, ip, ipv4, ipv6};
@@ -116,20 +117,23 @@ impl Node for Inject {
                     frame.push(packet, interface);
                     let mut packet = frame.view(slot);
                     packet.set_tx(interface);
-                    // In a tunnel that lets flows say its number it has none.
-                    packet.set_adjacency(0);
+                    // Flows said nothing of it.
+                    tell_own(
+                        &mut packet,
+                        InTunnel { number: 0, remote: Some(Ipv4Addr::UNSPECIFIED.into()) },
+                    );
                     Exit::Output
                 }
-                Injected::Numbered { interface, number, packet } => {
+                Injected::InTunnel { interface, own, packet } => {
                     frame.push(packet, interface);
                     let mut packet = frame.view(slot);
                     packet.set_tx(interface);
-                    packet.set_adjacency(number);
+                    tell_own(&mut packet, own);
                     Exit::Output
                 }
-                Injected::Normal { rx, number, packet } => {
+                Injected::Normal { rx, own, packet } => {
                     frame.push(packet, rx);
-                    frame.view(slot).set_adjacency(number);
+                    tell_own(&mut frame.view(slot), own);
                     Exit::Normal
                 }
                 Injected::Resolved { adjacency, rx, packet } => {
@@ -243,7 +247,7 @@ mod tests {
             (Injected::Whole { rx: 0, packet: packet(0x45) }, "local4"),
             (Injected::Whole { rx: 0, packet: packet(0x60) }, "local6"),
             (Injected::Own { rx: 0, packet: packet(0x45) }, "own4"),
-            (Injected::Normal { rx: 0, number: 0, packet: packet(0) }, "normal"),
+            (Injected::Normal { rx: 0, own: InTunnel::default(), packet: packet(0) }, "normal"),
             (Injected::Discard { rx: 0, packet: packet(0) }, "unresolved"),
         ];
         for (injected, exit) in expected {

@@ -9,7 +9,7 @@
 use crate::interface::Exporter;
 use crate::tables::{BridgeId, BridgePort, FlowPort};
 use conntrack::{Table, Timeouts};
-use flow::{Cache, CameBy, Key, Remembered, Snapshot};
+use flow::{Cache, CameBy, InTunnel, Key, Remembered, Snapshot};
 use packet::prefetch_read;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,12 +47,12 @@ impl FlowBridge {
         if self.tunnels.is_empty() { None } else { self.tunnels.get(&port) }
     }
 
-    /// Makes a key that of a packet that came by a port, for what is known of tunnels; `number`:
-    /// the packet's own, where its tunnel has none.
+    /// Makes a key that of a packet that came by a port, for what is known of tunnels; `own`: what
+    /// the packet says where its tunnel does not.
     #[inline]
-    pub fn tell_tunnel(&self, port: u16, number: u32, key: &mut Key) {
+    pub fn tell_tunnel(&self, port: u16, own: InTunnel, key: &mut Key) {
         match self.tunnel(port) {
-            Some(tunnel) => tunnel.tell(number, key),
+            Some(tunnel) => tunnel.tell(own, key),
             None => key.forget_tunnel(),
         }
     }

@@ -75,7 +75,9 @@ pub use slow_path::{
 pub use stations::{Announced, Stations};
 use tunnel::Tunnels;
 pub(crate) use tunnel::gre_bytes;
-pub use tunnel::{Ends, Erspan, ErspanVersion, Inside, Numbered, Tunnel, TunnelKey, Wrap};
+pub use tunnel::{
+    Ends, Erspan, ErspanVersion, Inside, Numbered, Tunnel, TunnelKey, Wrap, own_of, tell_own,
+};
 pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
 use vlan::Vlans;
 pub use vlan::{CustomerVlans, TAG_BYTES, Vlan, VlanMap, VlanTags};

@@ -11,7 +11,9 @@
 //!                                └─ one more, in no bridge: packets of remotes that are not known
 //! ```
 //! A tunnel may let flows say its number: it takes packets of any that no tunnel of its own has.
-//! The number of each is where an adjacency would be, on its way into flows and out of them.
+//! The number of each is where an adjacency would be, on its way into flows and out of them. One
+//! may let them say its other end, too: that is in the packet's own words ([`tell_own`],
+//! [`own_of`]).
 //!
 //! Remotes of one tunnel do not reach each other, so flooding reaches every one of them once, and
 //! stations are learned behind theirs as they are behind ports.
@@ -20,7 +22,8 @@ use crate::ip::{OWN_TTL, PacketRoutes};
 use crate::tables::{Interface, Interfaces, Link, VrfId, Vrfs};
 use crate::tunnel::{Sequence, TunnelHeaders, erspan_bytes};
 use fib::Forward;
-use flow::CameBy;
+use flow::{Asks, CameBy, InTunnel};
+use packet::PacketView;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -177,6 +180,9 @@ pub struct Tunnel {
     pub summed: bool,
     /// Remotes that are not known yet are taken in.
     pub learns: bool,
+    /// Each packet goes to the other end that flows say, and comes from any that no tunnel of its
+    /// own has: that of all is none.
+    pub is_directed: bool,
     /// The key of what goes by GRE, if it has one.
     pub key_out: Option<u32>,
     /// Class of service of its packets; of what is inside where none is said.
@@ -248,6 +254,7 @@ impl Tunnel {
             inside: if wrap == Wrap::Ip { Inside::Packets } else { Inside::Frames },
             summed,
             learns: false,
+            is_directed: false,
             key_out,
             dscp: None,
             ttl: Some(OWN_TTL - 1),
@@ -268,19 +275,30 @@ impl Tunnel {
     pub fn came_by(&self) -> CameBy {
         CameBy {
             number: self.key.wrap.number(),
-            source: self.key.ends.remote(),
+            source: (!self.is_directed).then(|| self.key.ends.remote()),
             destination: self.key.ends.local(),
         }
     }
 
-    /// The number in a packet that begins with its headers.
-    pub fn number_in(&self, packet: &[u8]) -> u32 {
+    /// The same to one other end; none where that is none, or of another family.
+    pub fn directed(&self, remote: IpAddr) -> Option<Self> {
+        let ends = self.key.ends.with_remote(remote).filter(|_| !remote.is_unspecified())?;
+        Some(Self { key: TunnelKey { ends, ..self.key }, is_directed: false, ..*self })
+    }
+
+    /// What a packet to the other end that begins with its headers says of itself.
+    pub fn own_in(&self, packet: &[u8]) -> InTunnel {
         let headers = packet.get(..self.header_bytes()).and_then(<[u8]>::last_chunk);
         let last = headers.map_or(0, |word| u32::from_be_bytes(*word));
-        match self.key.wrap {
+        let number = match self.key.wrap {
             Wrap::Gre(_) | Wrap::ByFlows(Numbered::Gre) => last,
             _ => last >> 8,
-        }
+        };
+        let remote = match self.key.ends {
+            Ends::V4 { .. } => ipv4::Header::new(packet).map(|it| ip4(it.destination())),
+            Ends::V6 { .. } => ipv6::Header::new(packet).map(|it| ip6(it.destination())),
+        };
+        InTunnel { number, remote: remote.filter(|_| self.is_directed) }
     }
 
     /// Octets in front of what is inside.
@@ -304,6 +322,30 @@ impl Tunnel {
     }
 }
 
+fn ip4(address: u32) -> IpAddr {
+    IpAddr::V4(address.into())
+}
+
+fn ip6(address: u128) -> IpAddr {
+    IpAddr::V6(address.into())
+}
+
+/// Tells of a packet what flows say of it in a tunnel, or what they are to see of it.
+#[inline]
+pub fn tell_own(packet: &mut PacketView<'_>, own: InTunnel) {
+    packet.set_adjacency(own.number);
+    if own.remote.is_some() {
+        packet.set_remote(own.remote);
+    }
+}
+
+/// What was told of a packet that came by a tunnel.
+#[inline]
+pub fn own_of(packet: &PacketView<'_>, by: &CameBy) -> InTunnel {
+    let remote = if by.asks() == Asks::Remote { packet.remote() } else { None };
+    InTunnel { number: packet.adjacency(), remote }
+}
+
 /// Octets of a GRE header.
 #[inline]
 pub(crate) fn gre_bytes(key: Option<u32>) -> usize {
@@ -321,7 +363,7 @@ pub(super) struct Tunnels {
     ports: Vec<u16>,
     /// Some take packets with nothing between two IP headers.
     any_ip: bool,
-    /// Some are of Geneve, or let flows say their number.
+    /// Some are of Geneve, or let flows say their number or their other end.
     any_uncommon: bool,
 }
 
@@ -343,8 +385,9 @@ impl Tunnels {
             rows.iter().filter_map(port).filter(|port| *port != udp::port::VXLAN).collect();
         ports.sort_unstable();
         ports.dedup();
-        let is_uncommon =
-            |tunnel: Tunnel| matches!(tunnel.key.wrap, Wrap::Geneve { .. } | Wrap::ByFlows(_));
+        let is_uncommon = |tunnel: Tunnel| {
+            tunnel.is_directed || matches!(tunnel.key.wrap, Wrap::Geneve { .. } | Wrap::ByFlows(_))
+        };
         Self {
             any_uncommon: rows.iter().filter_map(tunnel).any(is_uncommon),
             ports,
@@ -362,7 +405,7 @@ impl Interfaces {
         self.tunnels.any_ip
     }
 
-    /// Whether some tunnel is of Geneve, or lets flows say its number.
+    /// Whether some tunnel is of Geneve, or lets flows say its number or its other end.
     #[inline]
     pub fn has_uncommon_tunnels(&self) -> bool {
         self.tunnels.any_uncommon
@@ -405,8 +448,9 @@ impl Interfaces {
         destination: impl Into<IpAddr>,
     ) -> bool {
         match self.get(rx).map(|row| row.link) {
-            Some(Link::Tunnel(Tunnel { key: TunnelKey { ends, .. }, .. })) => {
-                (ends.local(), ends.remote()) == (source.into(), destination.into())
+            Some(Link::Tunnel(Tunnel { key: TunnelKey { ends, .. }, is_directed, .. })) => {
+                ends.local() == source.into()
+                    && (is_directed || ends.remote() == destination.into())
             }
             Some(Link::Lisp(lisp)) => lisp.is_local(source.into()),
             _ => false,

@@ -320,6 +320,7 @@ fn sum_udp(datagram: &mut [u8], pseudo: checksum::Sum) {
 mod tests {
     use super::*;
     use crate::tables::{Erspan, ErspanVersion, TunnelKey};
+    use flow::InTunnel;
     use wire::craft;
 
     const V4: Ends = Ends::V4 { local: 7, remote: 8 };
@@ -354,7 +355,7 @@ mod tests {
             let mut packet = vec![0; tunnel.header_bytes()];
             packet.extend_from_slice(&inner(5));
             TunnelHeaders::new(tunnel).write_all(&mut packet, number, 0);
-            assert_eq!(tunnel.number_in(&packet), number);
+            assert_eq!(tunnel.own_in(&packet), InTunnel { number, remote: None });
             packet
         };
         let fixed = |wrap| written(&Tunnel::new(wrap, V4), &inner(5));

@@ -14,9 +14,10 @@ use super::ecn;
 use crate::interface::{Entrance, ReceivedRun, entrances};
 use crate::local::ip6_local::{upper_layer, upper_protocol};
 use crate::tables::{
-    Ends, Inside, Interfaces, Link, Punt, RateLimits, RemoteHeard, Setup, SlowPath, TunnelKey,
-    VrfId, WorkerCounters, Wrap,
+    Ends, Inside, Interfaces, Link, Punt, RateLimits, RemoteHeard, Setup, SlowPath, Tunnel,
+    TunnelKey, VrfId, WorkerCounters, Wrap, tell_own,
 };
+use flow::{Asks, InTunnel};
 use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::net::IpAddr;
@@ -136,7 +137,7 @@ impl Node for TunnelDecap {
 
 impl TunnelDecap {
     /// Takes what is inside out of all packets; `UNCOMMON`: there are tunnels of Geneve, or some
-    /// that let flows say their number.
+    /// that let flows say their number or their other end.
     #[inline(always)]
     fn open_all<const UNCOMMON: bool>(
         &mut self,
@@ -146,7 +147,7 @@ impl TunnelDecap {
     ) {
         let interfaces = self.interfaces.get(context);
         let Self { counters, slow_path, limits, .. } = self;
-        let mut tell = |hub: u16, underlay: u16, key: TunnelKey| {
+        let mut tell_remote = |hub: u16, underlay: u16, key: TunnelKey| {
             let remote = key.ends.remote();
             // Who is not heard of now is heard of by its next packet.
             if limits.take(alike(underlay, remote), context.now_tsc) {
@@ -181,7 +182,8 @@ impl TunnelDecap {
             let found = match last {
                 Some((known, found)) if known.1 == vrf && is_same(&known.0, &opened.key) => found,
                 _ => {
-                    let found = find(interfaces, opened.key, vrf, |hub, key| tell(hub, rx, key));
+                    let found =
+                        find(interfaces, opened.key, vrf, |hub, key| tell_remote(hub, rx, key));
                     last = Some(((opened.key, vrf), found));
                     found
                 }
@@ -201,8 +203,8 @@ impl TunnelDecap {
             }
             packet.start_here();
             packet.set_rx(found.id);
-            if UNCOMMON && found.is_numbered {
-                tell_number(packet, opened.key.wrap);
+            if UNCOMMON && found.asks != Asks::Nothing {
+                tell_flows(packet, &opened.key, found.asks);
             }
             received.add(found.id, packet.length());
             exit
@@ -210,10 +212,12 @@ impl TunnelDecap {
     }
 }
 
-/// Has flows see a packet's number.
+/// Has flows see what is a packet's own.
 #[inline(never)]
-fn tell_number(packet: &mut PacketView<'_>, wrap: Wrap) {
-    packet.set_adjacency(wrap.number().unwrap_or(0));
+fn tell_flows(packet: &mut PacketView<'_>, key: &TunnelKey, asks: Asks) {
+    let number = key.wrap.number().unwrap_or(0);
+    let remote = (asks == Asks::Remote).then(|| key.ends.remote());
+    tell_own(packet, InTunnel { number, remote });
 }
 
 /// What is known of a packet for us once its headers are read.
@@ -253,8 +257,8 @@ struct Found {
     exit: Exit,
     inside: Inside,
     summed: bool,
-    /// Flows are told the packet's number: the tunnel has none.
-    is_numbered: bool,
+    /// What flows are told of each packet: the tunnel does not say it of all.
+    asks: Asks,
 }
 
 /// The tunnel that a packet is of, and where that which is inside begins.
@@ -339,37 +343,50 @@ fn alike(underlay: u16, remote: IpAddr) -> usize {
     (mixed >> 54) as usize
 }
 
-/// The interface of a tunnel, and where frames go that come in by it. Of one that takes remotes in,
-/// those that are not known are told.
-fn find(
+fn tunnel_of(interfaces: &Interfaces, id: u16) -> Option<Tunnel> {
+    match interfaces.get(id)?.link {
+        Link::Tunnel(tunnel) => Some(tunnel),
+        _ => None,
+    }
+}
+
+/// The interface of the tunnel that a packet is of: one of its number before one of any, and of
+/// those one to its sender before one to any. Of one that takes remotes in, those that are not
+/// known are told.
+fn find_id(
     interfaces: &Interfaces,
     key: TunnelKey,
     vrf: VrfId,
     mut tell: impl FnMut(u16, TunnelKey),
-) -> Result<Found, Exit> {
-    let tunnel_of = |id: u16| match interfaces.get(id)?.link {
-        Link::Tunnel(tunnel) => Some(tunnel),
-        _ => None,
-    };
-    let id = match interfaces.tunnel(key, vrf) {
-        Some(id) => id,
-        None => {
-            let any = TunnelKey { ends: key.ends.with_any_remote(), ..key };
-            match interfaces.tunnel(any, vrf).filter(|_| any != key) {
-                Some(hub) if tunnel_of(hub).is_some_and(|tunnel| tunnel.learns) => {
-                    tell(hub, key);
-                    return Err(Exit::NewRemote);
-                }
-                Some(_) => return Err(Exit::UnknownTunnel),
-                // Where none has that number, one of any takes it.
-                None => {
-                    let wrap = key.wrap.with_any_number().ok_or(Exit::UnknownTunnel)?;
-                    let numbered = TunnelKey { wrap, ..key };
-                    interfaces.tunnel(numbered, vrf).ok_or(Exit::UnknownTunnel)?
-                }
+) -> Result<u16, Exit> {
+    if let Some(id) = interfaces.tunnel(key, vrf) {
+        return Ok(id);
+    }
+    let ends = key.ends.with_any_remote();
+    let any = TunnelKey { ends, ..key };
+    if let Some(id) = interfaces.tunnel(any, vrf).filter(|_| any != key) {
+        return match tunnel_of(interfaces, id) {
+            Some(tunnel) if tunnel.is_directed => Ok(id),
+            Some(hub) if hub.learns => {
+                tell(id, key);
+                Err(Exit::NewRemote)
             }
-        }
-    };
+            _ => Err(Exit::UnknownTunnel),
+        };
+    }
+    let wrap = key.wrap.with_any_number().ok_or(Exit::UnknownTunnel)?;
+    let of_any_number = |ends| interfaces.tunnel(TunnelKey { wrap, ends }, vrf);
+    of_any_number(key.ends).or_else(|| of_any_number(ends)).ok_or(Exit::UnknownTunnel)
+}
+
+/// The interface of a tunnel, and where frames go that come in by it.
+fn find(
+    interfaces: &Interfaces,
+    key: TunnelKey,
+    vrf: VrfId,
+    tell: impl FnMut(u16, TunnelKey),
+) -> Result<Found, Exit> {
+    let id = find_id(interfaces, key, vrf, tell)?;
     let routes = || interfaces.get(id).is_some_and(|row| row.routes || !row.carries_packets());
     let exit = match interfaces.entrance(id) {
         Entrance::InterfaceDown => return Err(Exit::InterfaceDown),
@@ -377,9 +394,9 @@ fn find(
         _ if !routes() => return Err(Exit::NotRouted),
         entrance => entrance.into(),
     };
-    let tunnel = tunnel_of(id).ok_or(Exit::UnknownTunnel)?;
-    let is_numbered = matches!(tunnel.key.wrap, Wrap::ByFlows(_));
-    Ok(Found { id, exit, inside: tunnel.inside, summed: tunnel.summed, is_numbered })
+    let tunnel = tunnel_of(interfaces, id).ok_or(Exit::UnknownTunnel)?;
+    let asks = tunnel.came_by().asks();
+    Ok(Found { id, exit, inside: tunnel.inside, summed: tunnel.summed, asks })
 }
 
 /// The way in of what is inside, if the tunnel carries such.

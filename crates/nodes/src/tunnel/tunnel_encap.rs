@@ -10,6 +10,9 @@
 //! follow each other. A tunnel whose other end is reached through itself ends here, too: each turn
 //! takes headroom, and there is none for a third.
 //!
+//! A tunnel that lets flows say its other end has none of its own: headers and way are those of the
+//! end that a packet was told, and once more for those behind it that go there, too.
+//!
 //! A mirror's copy is known by the interface that it is said to have come by, and stays known by it
 //! in whatever tunnels it is put: it is copied once.
 //!
@@ -19,7 +22,7 @@
 
 use super::inner::{flow_of_frame, flow_of_packet, packet_of_frame};
 use crate::ip::{MemberPicker, ip_resolve};
-use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Vrfs, WorkerCounters};
+use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Tunnel, Vrfs, WorkerCounters};
 use crate::tunnel::{TunnelHeaders, takes, takes_packet};
 use fib::Forward;
 use fib::adjacency::AdjacencyTable;
@@ -56,6 +59,9 @@ graph::exits! {
             ADDRESS --vrf NAME`.",
         /// The other end is an address of ours.
         ToOurselves => drop "Correct the tunnel's `remote`: it is one of our own addresses.",
+        /// The tunnel lets flows say its other end, and they said none, or one of another family.
+        NoRemote => drop "Have flows set `tun_dst` (over IPv6 `tun_ipv6_dst`) before they send by \
+            the tunnel.",
         /// The tunnel was removed while the frame was under way.
         NoTunnel => drop "Nothing, if it ends: the configuration changed just then.",
     }
@@ -132,6 +138,21 @@ impl Node for TunnelEncap {
     }
 }
 
+/// Headers to the other end that the last packet went to by a tunnel that lets flows say it.
+#[derive(Default)]
+struct Directed(Option<TunnelHeaders>);
+
+impl Directed {
+    /// Those of a packet; none where nobody said an end that the tunnel can have.
+    fn headers_of(&mut self, packet: &PacketView<'_>, of_all: &Tunnel) -> Option<&TunnelHeaders> {
+        let tunnel = of_all.directed(packet.remote()?)?;
+        if self.0.as_ref().is_none_or(|last| last.tunnel != tunnel) {
+            self.0 = Some(TunnelHeaders::new(tunnel));
+        }
+        self.0.as_ref()
+    }
+}
+
 /// What was sent of a frame.
 struct Sent {
     packets: u64,
@@ -156,25 +177,44 @@ impl TunnelEncap {
         };
         let mut tx = frame.tx()[0];
         let mut way = way_of(tx);
+        let mut directed = Directed::default();
         exits.each(frame, |packet| {
             if packet.tx() != tx {
                 tx = packet.tx();
                 way = way_of(tx);
             }
             let Some(way) = &way else { return Exit::NoTunnel };
-            let bytes = packet.length() as u64;
-            match self.send(packet, way, interfaces, now_tsc) {
-                Ok(exit) => {
-                    if matches!(exit, Exit::Rewrite4 | Exit::Rewrite6)
-                        && takes_packet(&self.adjacencies, packet)
-                    {
-                        self.counters.count_sent(tx, 1, bytes);
-                    }
-                    exit
-                }
-                Err(exit) => exit,
+            if !way.headers.tunnel.is_directed {
+                return self.send_one(packet, way, interfaces, now_tsc);
             }
+            let Some(headers) = directed.headers_of(packet, &way.headers.tunnel) else {
+                return Exit::NoRemote;
+            };
+            let way = Way::new(headers, headers.tunnel.way(vrfs));
+            self.send_one(packet, &way, interfaces, now_tsc)
         });
+    }
+
+    /// Sends a packet, and counts it if it will be sent.
+    fn send_one(
+        &self,
+        packet: &mut PacketView<'_>,
+        way: &Way<'_>,
+        interfaces: &Interfaces,
+        now_tsc: u64,
+    ) -> Exit {
+        let (tx, bytes) = (packet.tx(), packet.length() as u64);
+        match self.send(packet, way, interfaces, now_tsc) {
+            Ok(exit) => {
+                if matches!(exit, Exit::Rewrite4 | Exit::Rewrite6)
+                    && takes_packet(&self.adjacencies, packet)
+                {
+                    self.counters.count_sent(tx, 1, bytes);
+                }
+                exit
+            }
+            Err(exit) => exit,
+        }
     }
 
     /// Whether all packets of a frame leave by one way, and it is as wide as that.
@@ -182,7 +222,8 @@ impl TunnelEncap {
         let first = frame.tx()[0];
         let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
         let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
-        same && matches!(way.exit, Exit::Rewrite4 | Exit::Rewrite6)
+        same && !way.headers.tunnel.is_directed
+            && matches!(way.exit, Exit::Rewrite4 | Exit::Rewrite6)
             && takes(&self.adjacencies, way.to.id(), longest as usize + way.headers.bytes())
     }
 
@@ -237,7 +278,7 @@ impl TunnelEncap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::{FlowRule, Link, Tunnel, VrfId, Wrap, flow_field};
+    use crate::tables::{FlowRule, Link, VrfId, Wrap, flow_field};
     use crate::testing::{
         FAR, GRE, GRE_LINK, HOST, HOST_MAC, INCOMPLETE, RED, TO_GATEWAY, TO_GATEWAY6, TO_HOST,
         TO_HOST6, US, VNI, VXLAN, VXLAN6, World, member,

@@ -16,8 +16,9 @@ use crate::local::{
     ICMP_BYTES, LONGEST_BYTES, NEEDS_FRAGMENTS, PRECEDENCE, TOO_BIG, is_answerable4,
     is_answerable6, write_icmp_error,
 };
-use crate::tables::{IcmpLimits, Inside, Interfaces, Link, RateLimit, Setup};
+use crate::tables::{IcmpLimits, Inside, Interfaces, Link, RateLimit, Setup, tell_own};
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
+use flow::InTunnel;
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
@@ -108,11 +109,11 @@ impl TunnelTooBig {
             return Err(Exit::CopyTooLong);
         }
         let row = interfaces.get(packet.rx()).ok_or(Exit::InterfaceDown)?;
-        let (wrap_bytes, kind, number) = match row.link {
+        let (wrap_bytes, kind, own) = match row.link {
             Link::Tunnel(tunnel) => {
-                (tunnel.header_bytes(), tunnel.inside, tunnel.number_in(packet.header()))
+                (tunnel.header_bytes(), tunnel.inside, tunnel.own_in(packet.header()))
             }
-            Link::Lisp(_) => (lisp_bytes(packet.header()), Inside::Packets, 0),
+            Link::Lisp(_) => (lisp_bytes(packet.header()), Inside::Packets, InTunnel::default()),
             Link::Port | Link::Bond | Link::Vlan(_) | Link::Bridge => return Err(Exit::Untellable),
         };
         let inside = packet.header().get(wrap_bytes..).ok_or(Exit::Untellable)?;
@@ -142,7 +143,7 @@ impl TunnelTooBig {
         }
         packet.header_mut()[..link_bytes].copy_from_slice(&header[..link_bytes]);
         packet.start_here();
-        packet.set_adjacency(number);
+        tell_own(packet, own);
         Ok(match kind {
             Inside::Frames => interfaces.entrance(packet.rx()).into(),
             Inside::Packets if is_ip6 => Exit::Ip6,

@@ -4,7 +4,7 @@ use crate::drops::Play;
 use crate::rig::*;
 use conntrack::{Table, Timeouts};
 use dataplane::Settings;
-use flow::{Flow, Meter, PortEntry, Snapshot};
+use flow::{Flow, InTunnel, Meter, PortEntry, Snapshot};
 use nodes::tables::{
     BridgeId, BridgePort, FlowBridge, FlowPort, FlowRow, Injected, Mode, Tracking,
 };
@@ -95,7 +95,11 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             of_vlan(rig, TRUNK, &tagged(400));
         }),
         ("flow-normal/outdated", |rig| {
-            rig.inject(&frame(), |packet| Injected::Normal { rx: 1, number: 0, packet });
+            rig.inject(&frame(), |packet| Injected::Normal {
+                rx: 1,
+                own: InTunnel::default(),
+                packet,
+            });
         }),
         ("flow-act/no-room", |rig| {
             let tag = SetField::whole(Field::VlanVid, 0x1005).into();

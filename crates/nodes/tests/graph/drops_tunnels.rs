@@ -154,6 +154,14 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
             lead(rig, VXLAN, US, US);
             rig.receive(BESIDE_TUNNELS, broadcast());
         }),
+        ("tunnel-encap/no-remote", |rig| {
+            rig.change_interface(VXLAN, |row| {
+                if let Link::Tunnel(tunnel) = &mut row.link {
+                    tunnel.is_directed = true;
+                }
+            });
+            rig.inject(&broadcast(), |packet| Injected::Frame { interface: VXLAN, packet });
+        }),
         ("tunnel-too-big/untellable", |rig| {
             lead(rig, VXLAN, US, [10, 5, 0, 1]);
             send_by(rig, VXLAN, 200);

@@ -1,8 +1,8 @@
-//! Tunnels in a bridge of flows: flows see which number a packet came with, and say which it leaves
-//! with.
+//! Tunnels in a bridge of flows: flows see which number a packet came with and from which end, and
+//! say which number it leaves with and to which end.
 
 use crate::rig::*;
-use flow::{Flow, PortEntry, Snapshot};
+use flow::{Asks, Flow, InTunnel, PortEntry, Snapshot};
 use nodes::tables::{
     BridgeId, BridgePort, FlowBridge, FlowRow, Injected, Link, Mode, Numbered, Wrap,
 };
@@ -17,6 +17,11 @@ const FLOWS: BridgeId = BridgeId(9);
 const PLAIN: u16 = 2;
 
 fn rig(flows: Vec<(u16, Match, Program)>) -> Rig {
+    rig_with(Asks::Number, flows)
+}
+
+/// One whose ports 2 and 3 ask flows that.
+fn rig_with(asks: Asks, flows: Vec<(u16, Match, Program)>) -> Rig {
     let mut rig = Rig::new();
     let ports = [(1, PLAIN), (2, VXLAN), (3, VXLAN6), (4, GRE)];
     for (number, id) in ports {
@@ -25,10 +30,17 @@ fn rig(flows: Vec<(u16, Match, Program)>) -> Rig {
             row.mode = Mode::Bridged(port);
             if let (Link::Tunnel(tunnel), true) = (&mut row.link, id != GRE) {
                 tunnel.key.wrap = Wrap::ByFlows(Numbered::Vxlan { port: 4789 });
+                if asks == Asks::Remote {
+                    tunnel.key.ends = tunnel.key.ends.with_any_remote();
+                    tunnel.is_directed = true;
+                }
             }
         });
     }
-    let entry = |number| PortEntry { is_numbered: matches!(number, 2 | 3), ..PortEntry::all() };
+    let entry = |number| match number {
+        2 | 3 => PortEntry { asks, ..PortEntry::all() },
+        _ => PortEntry::all(),
+    };
     let mut snapshot = Snapshot {
         generation: 1,
         ports: Arc::new((1..5).map(|number| (number, entry(number))).collect()),
@@ -66,7 +78,11 @@ fn inner(last: u8) -> Vec<u8> {
 }
 
 fn from_far(vni: u8) -> Vec<u8> {
-    let link = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(FAR, US).udp(50_000, 4789);
+    from(FAR, vni)
+}
+
+fn from(source: [u8; 4], vni: u8) -> Vec<u8> {
+    let link = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(source, US).udp(50_000, 4789);
     link.payload(&[&[8, 0, 0, 0, 0, 0, vni, 0][..], &inner(vni)].concat()).build()
 }
 
@@ -157,7 +173,8 @@ fn a_number_is_that_of_the_packet_unless_a_flow_sets_another() {
 #[test]
 fn what_a_controller_sends_by_a_tunnel_has_the_number_that_it_says() {
     let mut rig = rig(vec![]);
-    rig.inject(&inner(1), |packet| Injected::Numbered { interface: VXLAN, number: 99, packet });
+    let own = InTunnel { number: 99, remote: None };
+    rig.inject(&inner(1), |packet| Injected::InTunnel { interface: VXLAN, own, packet });
     rig.run();
     let sent = rig.sent(1);
     assert_eq!((sent.len(), vxlan(&(1, sent[0].clone()), 42)[6]), (1, 99));
@@ -176,6 +193,148 @@ fn who_sends_too_much_into_a_tunnel_is_told_so_by_flows_of_its_number() {
     let long = craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).dont_fragment();
     let sent = rig.answer(PLAIN, long.udp(1, 2).payload_len(1480).build());
     // An error of ICMP: fragmentation needed.
+    assert_eq!(sent.len(), 1);
+    assert_eq!((sent[0].0, &sent[0].1[34..36]), (PLAIN, &[3, 4][..]));
+    rig.settle();
+}
+
+/// Another end than `FAR`, that the same way leads to.
+const FURTHER: [u8; 4] = [10, 0, 0, 8];
+
+fn to_end(end: [u8; 4]) -> Action {
+    SetField::whole(Field::TunDst, u32::from_be_bytes(end).into()).into()
+}
+
+fn by_end(end: [u8; 4]) -> Match {
+    Match::any().with(Field::TunSrc, u32::from_be_bytes(end).into())
+}
+
+/// Where a packet over IPv4 goes, and the network that it is of.
+fn led((_, frame): &(u16, Vec<u8>)) -> ([u8; 4], u8) {
+    (*frame[30..].first_chunk().unwrap(), frame[48])
+}
+
+#[test]
+fn each_packets_other_end_decides_also_once_it_is_remembered() {
+    let mut rig = rig_with(
+        Asks::Remote,
+        vec![
+            (2, by_end(FAR).with(Field::TunId, 7), vec![to(1)]),
+            (1, by_end(FURTHER).with(Field::TunId, 7), vec![to(1), to(1)]),
+        ],
+    );
+    for _ in 0..3 {
+        assert_eq!(rig.answer(0, from(FAR, 7)), [(PLAIN, inner(7))]);
+        assert_eq!(rig.answer(0, from(FURTHER, 7)), vec![(PLAIN, inner(7)); 2]);
+        assert_eq!(rig.answer(0, from([10, 0, 0, 7], 7)), []);
+        assert_eq!(rig.answer(0, from(FAR, 8)), []);
+    }
+    // Of one vector each goes its own way, though all are alike inside.
+    for _ in 0..2 {
+        (0..240u8).for_each(|nth| rig.receive(0, from([10, 0, 0, 7 + nth % 3], 7)));
+        rig.run();
+        assert_eq!(rig.sent(PLAIN).len(), 80 + 160);
+    }
+    rig.settle();
+}
+
+#[test]
+fn a_packet_goes_to_the_end_that_flows_say_and_an_answer_to_where_it_came_from() {
+    let answer = openflow::action::MoveField {
+        from: openflow::Sub::whole(Field::TunSrc),
+        to: openflow::Sub::whole(Field::TunDst),
+    };
+    let at_once = Output { port: openflow::port::IN_PORT, max_len: 0 };
+    let mut rig = rig_with(
+        Asks::Remote,
+        vec![
+            (2, Match::any().with(Field::InPort, 2), vec![answer.into(), at_once.into()]),
+            (1, Match::any(), vec![number(5), to_end(FAR), to(2), to_end(FURTHER), to(2), to(4)]),
+        ],
+    );
+    for _ in 0..2 {
+        let mut sent = rig.answer(PLAIN, inner(3));
+        sent.sort_by_key(|(_, frame)| (frame.len(), frame[33]));
+        // GRE's end is its own.
+        assert_eq!((sent.len(), &sent[0].1[30..34]), (3, &FAR[..]));
+        assert_eq!([&sent[1], &sent[2]].map(led), [(FURTHER, 5), (FAR, 5)]);
+        for end in [FAR, FURTHER] {
+            let sent = rig.answer(0, from(end, 9));
+            assert_eq!((sent.len(), led(&sent[0])), (1, (end, 9)));
+        }
+    }
+    // What a controller sends goes where it says.
+    for end in [FAR, FURTHER] {
+        let own = InTunnel { number: 99, remote: Some(end.into()) };
+        rig.inject(&inner(1), |packet| Injected::InTunnel { interface: VXLAN, own, packet });
+        rig.run();
+        let sent = rig.sent(1);
+        assert_eq!((sent.len(), led(&(1, sent[0].clone()))), (1, (end, 99)));
+    }
+    rig.settle();
+}
+
+#[test]
+fn over_ipv6_as_well() {
+    let end = SetField::whole(Field::TunIp6Dst, FAR6.into());
+    let by = Match::any().with(Field::TunIp6Src, FAR6.into());
+    let mut rig = rig_with(
+        Asks::Remote,
+        vec![
+            (2, by, vec![to(1)]),
+            (1, Match::any().with(Field::InPort, 1), vec![end.into(), to(3)]),
+        ],
+    );
+    let link = craft::ethernet(HOST_MAC, our_mac(0)).ipv6(FAR6, US6).udp(50_000, 4789);
+    let frame = link.payload(&[&[8, 0, 0, 0, 0, 0, 7, 0][..], &inner(7)].concat()).build();
+    for _ in 0..2 {
+        assert_eq!(rig.answer(0, frame.clone()), [(PLAIN, inner(7))]);
+        let sent = rig.answer(PLAIN, inner(3));
+        assert_eq!((sent.len(), &sent[0].1[38..54]), (1, &FAR6.octets()[..]));
+    }
+    rig.settle();
+}
+
+#[test]
+fn what_flows_say_no_end_of_goes_nowhere() {
+    let zero = to_end([0; 4]);
+    let six = SetField::whole(Field::TunIp6Dst, FAR6.into()).into();
+    for program in [vec![to(2)], vec![to_end(FAR), zero, to(2)], vec![six, to(2)]] {
+        let flows = vec![(1, Match::any(), vec![to_end(FURTHER), to(2)])];
+        let mut rig = rig_with(Asks::Remote, flows);
+        // A buffer that once was sent to another end goes to none.
+        (0..100).for_each(|_| assert_eq!(rig.answer(PLAIN, inner(3)).len(), 1));
+        let mut bridges = rig.dataplane.flow_bridges.lock().unwrap();
+        let mut changed = FlowBridge::clone(bridges.get(FLOWS).unwrap());
+        changed.snapshot.generation += 1;
+        changed.snapshot.table_mut(0).flows.insert(Flow::new(0, 9, Match::any(), program));
+        let all = bridges.with(FLOWS, Some(changed));
+        bridges.set(all);
+        drop(bridges);
+        assert_eq!(rig.answer(PLAIN, inner(3)), []);
+        // By the interface that it came by.
+        let drop = ("tunnel-encap/no-remote".to_owned(), 1);
+        assert_eq!(rig.drops(), [drop.clone()]);
+        rig.inject(&inner(1), |packet| Injected::Frame { interface: VXLAN, packet });
+        rig.run();
+        assert_eq!(rig.drops(), [drop.clone(), drop]);
+        rig.settle();
+    }
+}
+
+#[test]
+fn who_sends_too_much_to_an_end_is_told_so_as_if_by_that() {
+    let mut rig = rig_with(
+        Asks::Remote,
+        vec![
+            (2, by_end(FURTHER).with(Field::TunId, 33), vec![to(1)]),
+            (1, Match::any().with(Field::InPort, 1), vec![number(33), to_end(FURTHER), to(2)]),
+        ],
+    );
+    rig.change_interface(VXLAN, |row| row.mtu_bytes = 2000);
+    rig.change_interface(PLAIN, |row| row.mtu_bytes = 2000);
+    let long = craft::ethernet([2; 6], [4; 6]).ipv4(HOST, FAR).dont_fragment();
+    let sent = rig.answer(PLAIN, long.udp(1, 2).payload_len(1480).build());
     assert_eq!(sent.len(), 1);
     assert_eq!((sent[0].0, &sent[0].1[34..36]), (PLAIN, &[3, 4][..]));
     rig.settle();

@@ -30,8 +30,7 @@ fn rig(of_access: Option<Program>) -> Rig {
     }
     let behind = BridgePort { is_behind: true, ..BridgePort::new(VLAN) };
     rig.change_interface(BRIDGED_VLAN, |row| row.mode = Mode::Bridged(behind));
-    let entry =
-        PortEntry { floods: true, sends: true, receives: true, is_live: true, is_numbered: false };
+    let entry = PortEntry::all();
     let mut snapshot = Snapshot {
         generation: 1,
         ports: Arc::new((1..5).map(|number| (number, entry)).collect()),

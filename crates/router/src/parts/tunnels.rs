@@ -49,6 +49,7 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
     let (remote, learns) = match &ends.remotes {
         Remotes::One(remote) => (*remote, false),
         Remotes::Several { learn, .. } => (unspecified(ends.local), *learn),
+        Remotes::Flow => (unspecified(ends.local), false),
     };
     let wrap = match kind {
         PortKind::Vxlan(vxlan) => match vxlan.vni.fixed() {
@@ -75,6 +76,7 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
         _ => return None,
     };
     let mut tunnel = Tunnel::new(wrap, Ends::new(ends.local, remote)?);
+    tunnel.is_directed = kind.is_directed_by_flows();
     match kind {
         PortKind::Vxlan(vxlan) => {
             tunnel.summed = vxlan.checksum.unwrap_or(tunnel.summed);

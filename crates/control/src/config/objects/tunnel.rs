@@ -43,7 +43,8 @@ pub(super) fn check_all(config: &Config, report: &mut Report) {
         let told = (port.kind.name().word(), network, key);
         check_ends(name, ends, ports, report);
         tunnel_by_flows::check(name, port, config, report);
-        let unknown = port.kind.has_remotes().then_some(None);
+        let takes_any = port.kind.has_remotes() || port.kind.is_directed_by_flows();
+        let unknown = takes_any.then_some(None);
         for remote in ends.remotes.listed().iter().copied().map(Some).chain(unknown) {
             let under = ends.underlay_vrf.as_ref();
             let other = used.insert((under, told, ends.local, remote), name);
@@ -95,7 +96,7 @@ pub(super) fn check_all(config: &Config, report: &mut Report) {
 fn check_ends(port: &PortName, ends: &Ends, ports: &Ports, report: &mut Report) {
     let field = |key: &str| format!("port.{port}.{key}");
     let list = match ends.remotes {
-        Remotes::One(_) => "remote",
+        Remotes::One(_) | Remotes::Flow => "remote",
         Remotes::Several { .. } => "remotes",
     };
     let remotes = ends.remotes.listed();

@@ -1,4 +1,5 @@
-//! Tunnels whose number flows say: what leads packets into them without flows is refused.
+//! Tunnels whose number or other end flows say: what leads packets into them without flows is
+//! refused.
 
 use super::Config;
 use super::port::Port;
@@ -9,25 +10,40 @@ use crate::config::report::{Problem, Report};
 
 /// Finds what is wrong with one, if it is such a tunnel.
 pub(super) fn check(name: &PortName, port: &Port, config: &Config, report: &mut Report) {
-    if !port.kind.is_numbered_by_flows() {
+    let kind = &port.kind;
+    let (is_numbered, is_directed) = (kind.is_numbered_by_flows(), kind.is_directed_by_flows());
+    if !is_numbered && !is_directed {
         return;
     }
-    let field = if matches!(port.kind, PortKind::Gre(_)) { "key" } else { "vni" };
-    let is_in_bridge = config.bridges.iter().any(|(_, bridge)| bridge.member(name).is_some());
+    let mut refuse = |field: &str, message: &str, expected: &str| {
+        let problem = Problem::new(format!("port.{name}.{field}"), message);
+        report.push(problem.expected(expected));
+    };
+    if kind.has_remotes() {
+        let message = "flows say the number of packets to one other end";
+        refuse("remotes", message, "`remote`, and a port for each");
+    }
+    if is_directed && kind.is_for_copies() {
+        refuse("remote", "copies go to one other end", "the address of who listens");
+        return;
+    }
+    if is_directed && kind.is_point_to_point() {
+        refuse("remote", "flows are of frames, not of packets", "the address of the other end");
+        return;
+    }
+    let (field, otherwise) = match kind {
+        _ if is_directed => ("remote", "an address"),
+        PortKind::Gre(_) => ("key", "a number"),
+        _ => ("vni", "a number"),
+    };
     if let Some(what) = without_flows(name, port, config) {
         let message = format!("flows say it, and {what}");
-        let problem = Problem::new(format!("port.{name}.{field}"), message);
-        report.push(problem.expected("a number, or a bridge with `mode = \"flow\"`"));
-    } else if !is_in_bridge {
+        refuse(field, &message, &format!("{otherwise}, or a bridge with `mode = \"flow\"`"));
+    } else if !config.bridges.iter().any(|(_, bridge)| bridge.member(name).is_some()) {
         let message = "it is in no bridge of flows: nothing leaves by it";
         let problem = Problem::new(format!("port.{name}"), message);
         let help = format!("volley bridge join BRIDGE {name}");
         report.warn(problem.expected("a bridge with `mode = \"flow\"`").help(help));
-    }
-    if port.kind.has_remotes() {
-        let message = "flows say the number of packets to one other end";
-        let problem = Problem::new(format!("port.{name}.remotes"), message);
-        report.push(problem.expected("`remote`, and a port for each"));
     }
 }
 

@@ -83,7 +83,10 @@ fn vlan(name: &PortName, vlan: &Vlan) -> String {
 }
 
 fn ends(ends: &Ends) -> String {
-    let remotes: String = ends.remotes.listed().iter().map(|it| format!(" remote {it}")).collect();
+    let remotes = match &ends.remotes {
+        Remotes::Flow => " remote flow".to_owned(),
+        some => some.listed().iter().map(|it| format!(" remote {it}")).collect(),
+    };
     let learns = matches!(ends.remotes, Remotes::Several { learn: true, .. });
     let learn = if learns { " learn" } else { "" };
     format!(

@@ -268,23 +268,45 @@ fn flows_say_the_number_of_a_tunnel_in_a_bridge_of_flows_alone() {
 }
 
 #[test]
+fn flows_say_the_other_end_of_a_tunnel_in_a_bridge_of_flows_alone() {
+    let ends = "local = \"192.0.2.1\"\nremote = \"flow\"\n";
+    let bridge = |mode: &str| format!("[bridge.lan]\nports = [\"t\"]\nmode = {mode:?}\n");
+    for said in
+        ["kind = \"vxlan\"\nvni = 5\n", "kind = \"geneve\"\nvni = \"flow\"\n", "kind = \"gre\"\n"]
+    {
+        assert_eq!(tunnel(&format!("{said}{ends}{}", bridge("flow"))), [""; 0], "{said}");
+        let told = "flows say it, and bridge lan has none".to_owned();
+        assert!(tunnel(&format!("{said}{ends}{}", bridge("learning"))).contains(&told), "{said}");
+        assert_eq!(tunnel(&format!("{said}{ends}")), [""; 0], "one that is joined later");
+    }
+    let packets = "flows are of frames, not of packets".to_owned();
+    for said in ["kind = \"gre\"\npayload = \"packets\"\n", "kind = \"ipip\"\n"] {
+        assert!(tunnel(&format!("{said}{ends}")).contains(&packets), "{said}");
+    }
+    let copies = "copies go to one other end".to_owned();
+    assert!(tunnel(&format!("kind = \"erspan\"\nsession = 5\n{ends}")).contains(&copies));
+    let wrong = "kind = \"vxlan\"\nvni = 5\nlocal = \"192.0.2.1\"\nremote = \"flows\"\n";
+    assert_eq!(tunnel(wrong), ["`remote` is \"flows\""]);
+}
+
+#[test]
 fn tunnels_of_one_number_and_of_any_stand_beside_each_other() {
-    let vxlan = |name: &str, vni: &str| {
+    let vxlan = |name: &str, (vni, remote): (&str, &str)| {
         format!(
-            "[port.{name}]\nkind = \"vxlan\"\nvni = {vni}\nlocal = \"192.0.2.1\"\nremote = \"192.0.2.9\"\n"
+            "[port.{name}]\nkind = \"vxlan\"\nvni = {vni}\nlocal = \"192.0.2.1\"\nremote = {remote}\n"
         )
     };
-    let with = |t: &str, u: &str| {
+    let text = |t, u| {
         let bridge = "[bridge.lan]\nports = [\"t\", \"u\"]\nmode = \"flow\"\n";
-        messages(&format!("{UNDERLAY}{}{}{bridge}", vxlan("t", t), vxlan("u", u)))
+        format!("{UNDERLAY}{}{}{bridge}", vxlan("t", t), vxlan("u", u))
     };
-    assert_eq!(with("\"flow\"", "\"flow\""), ["it is the same tunnel as t"]);
-    let text = format!(
-        "{UNDERLAY}{}{}[bridge.lan]\nports = [\"t\", \"u\"]\nmode = \"flow\"\n",
-        vxlan("t", "\"flow\""),
-        vxlan("u", "5")
-    );
-    assert!(parse(&Source::new("router.toml", text), &host()).is_ok());
+    let (flow, one) = ("\"flow\"", "\"192.0.2.9\"");
+    for twice in [(flow, one), (flow, flow), ("5", flow)] {
+        assert_eq!(messages(&text(twice, twice)), ["it is the same tunnel as t"]);
+    }
+    for other in [("5", one), (flow, flow), ("5", flow)] {
+        assert!(parse(&Source::new("router.toml", text((flow, one), other)), &host()).is_ok());
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Packets that the control thread gives to a worker, each with where in the graph it goes on.
 
+use flow::InTunnel;
 use packet::PacketBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,17 +19,17 @@ pub enum Injected {
     Normal {
         /// The interface.
         rx: u16,
-        /// Its number in a tunnel that lets flows say it.
-        number: u32,
+        /// What flows say of it in a tunnel that lets them.
+        own: InTunnel,
         /// The frame.
         packet: PacketBuf,
     },
-    /// A whole frame, to leave by a tunnel that lets flows say its number.
-    Numbered {
+    /// A whole frame, to leave by a tunnel that lets flows say its number, or its other end.
+    InTunnel {
         /// The tunnel.
         interface: u16,
-        /// The number.
-        number: u32,
+        /// What they say.
+        own: InTunnel,
         /// The frame.
         packet: PacketBuf,
     },
@@ -95,7 +96,7 @@ impl Injected {
         match self {
             Self::Frame { packet, .. }
             | Self::Normal { packet, .. }
-            | Self::Numbered { packet, .. }
+            | Self::InTunnel { packet, .. }
             | Self::Resolved { packet, .. }
             | Self::Unreachable { packet, .. }
             | Self::Whole { packet, .. }

@@ -4,7 +4,7 @@ use super::case::{Case, Fate, Outcome, PORTS, error_of, names_tables};
 use super::exceptions::{self, Known};
 use crate::rig::Rig;
 use conntrack::{Table, Timeouts};
-use flow::{Key, Snapshot, Step, Told, Verdict, extract, translate};
+use flow::{Asks, Key, Snapshot, Step, Told, Verdict, extract, translate};
 use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Tracking};
 use openflow::message::PortStats;
 use openflow::{Field, Needs, PortNumber, port};
@@ -52,7 +52,7 @@ impl Ours {
                 is_up: true,
                 has_link: true,
                 speed_kbps: 0,
-                is_numbered: false,
+                asks: Asks::Nothing,
             };
             bridge.set_port(number, Some(port), 0);
         }

@@ -1,7 +1,7 @@
 //! Which flows of a bridge decided, table by table, and what they came to.
 
 use super::decisions::{Look, Told, whole};
-use flow::{Key, Looked, Step, extract};
+use flow::{Asks, InTunnel, Key, Looked, Step, extract};
 use nodes::tables::{FlowBridge, bridge_port};
 use openflow::action::{Mpls, PushVlan, SetField};
 use openflow::{Action, Actions, PortWord};
@@ -34,12 +34,13 @@ impl Look<'_> {
         let (port, bridge) = all.of(&port).map(|(port, bridge)| (port, Arc::clone(bridge)))?;
         drop(all);
         // What a worker knew already has no tunnel's number where that would be.
-        let is_numbered = bridge.tunnel(port.number).is_some_and(|tunnel| tunnel.number.is_none());
-        if is_numbered && self.router.exit_of(self.step) == "act" {
+        let asks = bridge.tunnel(port.number).is_some_and(|tunnel| tunnel.asks() != Asks::Nothing);
+        if asks && self.router.exit_of(self.step) == "act" {
             return None;
         }
         let mut key = Key::default();
-        bridge.tell_tunnel(port.number, self.step.adjacency, &mut key);
+        let own = InTunnel { number: self.step.adjacency, remote: self.step.remote };
+        bridge.tell_tunnel(port.number, own, &mut key);
         extract(&whole(self.step), port.number, &mut key);
         let (verdict, trail) = flow::explain(&bridge.snapshot, &key);
         let mut told: Vec<_> = trail.iter().map(|it| ("flow", looked(it))).collect();
@@ -73,7 +74,13 @@ impl Look<'_> {
                 format!("{} with VLAN {}", in_words(PushVlan { tpid: *tpid }.into()), tci & 0xfff)
             }
             Step::PopVlan => "pop_vlan".to_owned(),
-            Step::Number(number) => format!("set_tunnel:0x{number:x}"),
+            Step::Tunnel(InTunnel { number, remote }) => {
+                let to = remote.map(|remote| match remote {
+                    _ if remote.is_unspecified() => ", to no other end".to_owned(),
+                    _ => format!(", to {remote}"),
+                });
+                format!("set_tunnel:0x{number:x}{}", to.unwrap_or_default())
+            }
             Step::PushMpls { kind, label, .. } => {
                 format!("{} with label {}", in_words(Mpls::Push(*kind).into()), label >> 12)
             }

@@ -4,9 +4,11 @@ use std::net::IpAddr;
 
 use super::super::vrf::VrfName;
 use crate::config::declare::by_another_word;
-use crate::config::field::Field;
+use crate::config::field::{Field, Refusal};
+use crate::config::form::Form;
 use crate::config::info::Info;
 use crate::config::read::TableReader;
+use crate::config::toml_text::quoted;
 use crate::config::value::Value;
 use crate::config::write::Fields;
 
@@ -33,6 +35,36 @@ pub enum Remotes {
         /// Others that send to us are taken in.
         learn: bool,
     },
+    /// The one that flows say of each packet, and any that sends to us.
+    Flow,
+}
+
+/// What `remote` says.
+enum Remote {
+    At(IpAddr),
+    Flow,
+}
+
+const FLOW: &str = "flow";
+
+impl Field for Remote {
+    const EXPECTED: &'static str = "an IP address, as in \"192.0.2.9\", or \"flow\"";
+    const WORDS: &'static [&'static str] = &[FLOW];
+    const FORM: Form = Form::Text("^(flow|[0-9a-fA-F:.]+)$");
+
+    fn from_text(text: &str) -> Result<Self, Refusal> {
+        match text {
+            FLOW => Ok(Self::Flow),
+            _ => IpAddr::from_text(text).map(Self::At),
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        match self {
+            Self::At(remote) => remote.to_toml(),
+            Self::Flow => quoted(FLOW),
+        }
+    }
 }
 
 impl Remotes {
@@ -41,6 +73,7 @@ impl Remotes {
         match self {
             Self::One(remote) => std::slice::from_ref(remote),
             Self::Several { flood, .. } => flood,
+            Self::Flow => &[],
         }
     }
 }
@@ -59,7 +92,10 @@ impl Value for Ends {
                 _ => Some(Remotes::Several { flood, learn }),
             }
         } else {
-            let one = table.required("remote").map(Remotes::One);
+            let one = table.required("remote").map(|remote| match remote {
+                Remote::At(remote) => Remotes::One(remote),
+                Remote::Flow => Remotes::Flow,
+            });
             table.know(&["remotes", "learn_remotes"]);
             one
         };
@@ -71,6 +107,7 @@ impl Value for Ends {
         let fields = fields.with("local", &self.local);
         let fields = match &self.remotes {
             Remotes::One(remote) => fields.with("remote", remote),
+            Remotes::Flow => fields.with("remote", &Remote::Flow),
             Remotes::Several { flood, learn: false } if flood.is_empty() => {
                 fields.with("learn_remotes", &false)
             }
@@ -86,9 +123,10 @@ impl Value for Ends {
     fn describe(_: Info, out: &mut Vec<Info>) {
         let local = Info::new("local", &["Our address"], "192.0.2.1");
         IpAddr::describe(Info { is_required: true, ..local }, out);
-        let help = "The other end's; said again in a command: several, as `remotes`";
-        let remote = Info::new("remote", &[help], "192.0.2.9").taking::<IpAddr>(|words, had| {
-            let one = IpAddr::take(words, "the address of the other end")?;
+        let help = "The other end's; said again in a command: several, as `remotes`; `flow`: what \
+            flows say of each packet, in a bridge of flows";
+        let remote = Info::new("remote", &[help], "192.0.2.9").taking::<Remote>(|words, had| {
+            let one = Remote::take(words, "the address of the other end")?;
             Ok(Some(match had.toml.filter(|_| had.is_said) {
                 Some(more) => format!("[{}, {one}]", more.trim_matches(['[', ']'])),
                 None => one,

@@ -240,6 +240,11 @@ impl PortKind {
         self.as_kind().is_numbered_by_flows()
     }
 
+    /// Whether flows say the other end of a tunnel's packets: in a bridge of flows alone.
+    pub fn is_directed_by_flows(&self) -> bool {
+        self.ends().is_some_and(|ends| ends.remotes == Remotes::Flow)
+    }
+
     /// Whether mirrors' copies leave by it, and nothing else does.
     pub fn is_for_copies(&self) -> bool {
         self.as_kind().is_for_copies()

@@ -318,7 +318,7 @@ impl Open {
                 is_up: port.config.up,
                 has_link: is_own || port.carries(),
                 speed_kbps: 0,
-                is_numbered: tunnel.is_some_and(|it| it.number.is_none()),
+                asks: tunnel.map(|it| it.asks()).unwrap_or_default(),
             };
             hub.set_port(number, Some(seen));
         }

@@ -6,6 +6,7 @@
 use super::surroundings::Surroundings;
 use super::surroundings::injected;
 use fib::mac::MacKey;
+use flow::InTunnel;
 use nodes::flow::{FirstTag, first_tag};
 use nodes::tables::{BridgeId, Injected, Interfaces, Link, Mode, TAG_BYTES};
 use openflow::PortNumber;
@@ -52,10 +53,10 @@ impl Domains {
 
 impl Surroundings {
     /// As an ordinary bridge: where the station is, else everywhere.
-    pub(super) fn send_normally(&self, frame: &[u8], in_port: PortNumber, of_tunnel: Option<u32>) {
+    pub(super) fn send_normally(&self, frame: &[u8], in_port: PortNumber, own: Option<InTunnel>) {
         if let Some(row) = self.rows.get(&in_port) {
-            let (rx, number) = (row.interface, of_tunnel.unwrap_or(0));
-            self.inject(frame, |packet| Injected::Normal { rx, number, packet });
+            let (rx, own) = (row.interface, own.unwrap_or_default());
+            self.inject(frame, |packet| Injected::Normal { rx, own, packet });
             return;
         }
         let Some((domain, is_tagged)) = self.domains.of_frame(frame) else { return };
@@ -67,7 +68,7 @@ impl Surroundings {
         let known = station.and_then(|key| self.stations.table.lookup(key, self.stations.now()));
         for &interface in &domain.members {
             if known.is_none_or(|station| station.port == u32::from(interface)) {
-                self.inject(&frame, |packet| injected(interface, of_tunnel, packet));
+                self.inject(&frame, |packet| injected(interface, own, packet));
             }
         }
     }

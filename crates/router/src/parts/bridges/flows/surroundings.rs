@@ -6,8 +6,8 @@ use crate::flow_connections::FlowConnections;
 use crate::world::Clock;
 use export::Place;
 use flow::{
-    Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, pop_mpls_from, push_mpls_into,
-    push_vlan_into, translate_again, write_field,
+    InTunnel, Key, Snapshot, Step, Told, Tracked, Verdict, ct_state, extract, pop_mpls_from,
+    push_mpls_into, push_vlan_into, translate_again, write_field,
 };
 use graph::{Publisher, tsc_hz};
 use nodes::flow::{Now, track};
@@ -67,11 +67,11 @@ impl Surroundings {
         std::mem::take(&mut self.told)
     }
 
-    /// By a port; `of_tunnel`: the number that it has in a tunnel that lets flows say it.
-    fn send_by(&self, frame: &[u8], number: PortNumber, of_tunnel: Option<u32>) {
+    /// By a port; `own`: what flows say of it in a tunnel that lets them.
+    fn send_by(&self, frame: &[u8], number: PortNumber, own: Option<InTunnel>) {
         let Some(row) = self.rows.get(&number).filter(|row| !row.is_own) else { return };
         let interface = row.interface;
-        self.inject(frame, |packet| injected(interface, of_tunnel, packet));
+        self.inject(frame, |packet| injected(interface, own, packet));
     }
 
     /// Gives a copy of a frame to the graph.
@@ -85,10 +85,10 @@ impl Surroundings {
     }
 }
 
-/// A frame that leaves by an interface; `of_tunnel`: the number that it has in a tunnel.
-pub(super) fn injected(interface: u16, of_tunnel: Option<u32>, packet: PacketBuf) -> Injected {
-    match of_tunnel {
-        Some(number) => Injected::Numbered { interface, number, packet },
+/// A frame that leaves by an interface; `own`: what flows say of it in a tunnel.
+pub(super) fn injected(interface: u16, own: Option<InTunnel>, packet: PacketBuf) -> Injected {
+    match own {
+        Some(own) => Injected::InTunnel { interface, own, packet },
         None => Injected::Frame { interface, packet },
     }
 }
@@ -154,13 +154,13 @@ impl Surroundings {
         steps: &[Step],
         tables: &Snapshot,
     ) {
-        let (mut tracked, mut next, mut of_tunnel) = (Tracked::default(), 0, None);
+        let (mut tracked, mut next, mut own) = (Tracked::default(), 0, None);
         while let Some(step) = steps.get(next) {
             next += 1;
             match step {
-                Step::Number(number) => of_tunnel = Some(*number),
-                Step::Output(number) => self.send_by(frame, *number, of_tunnel.take()),
-                Step::Normal => self.send_normally(frame, in_port, of_tunnel.take()),
+                Step::Tunnel(it) => own = Some(*it),
+                Step::Output(number) => self.send_by(frame, *number, own.take()),
+                Step::Normal => self.send_normally(frame, in_port, own.take()),
                 Step::Set(field, value, mask) => _ = write_field(frame, *field, *value, *mask),
                 Step::PushVlan(tpid, tci) => {
                     frame.splice(0..0, [0; 4]);
