@@ -90,6 +90,35 @@ dropped() { json ".[] | select(.node == \"bond-input\" and .reason == \"$1\") | 
 until_true dropped not-spoken || fails
 until_true dropped not-collecting || fails
 
+# A wire that comes back is not used before it has stayed, while another carries; one that goes is left at once.
+base 'mode = "active-backup"
+primary = "m1"
+up_delay = "3s"' >"$work/delayed.toml"
+ctl router config apply "$work/delayed.toml" >/dev/null
+until_true is carries 'stands by' || fails
+ip -n "$b" link set eth0 down
+until_true is down carries || fails
+began=$SECONDS
+ip -n "$b" link set eth0 up
+until_true is carries 'stands by' || fails
+[ $((SECONDS - began)) -ge 2 ] || { echo "m1 carries at once"; fails; }
+
+# An end that speaks no LACP: nobody carries, or one does if it is told so.
+base 'lacp_rate = "fast"' >"$work/lacp.toml"
+ctl router config apply "$work/lacp.toml" >/dev/null
+heard() { json '[.[0].members[].heard] | unique == ["defaulted"]' router show bonds | has true; }
+until_true heard || fails
+! pings "$a" 10.0.2.2 >/dev/null || { echo "it carries, and both ends do not agree"; fails; }
+base 'lacp_rate = "fast"
+fallback = true' >"$work/fallback.toml"
+ctl router config apply "$work/fallback.toml" >/dev/null
+until_true is carries detached || fails
+until_true pings "$a" 10.0.2.2 || fails
+ip -n "$b" link set eth0 down
+until_true is down carries || fails
+until_true pings "$a" 10.0.2.2 || fails
+ip -n "$b" link set eth0 up
+
 # By hand at both ends: all members carry, each flow by one; all of the bond's link needs two members.
 base 'mode = "balance-xor"
 min_links = 2' >"$work/xor.toml"

@@ -29,6 +29,9 @@ pub(super) fn words(port: &Row, members: &[String]) -> Result<String, String> {
             };
             let hash = if mode == "balance-slb" { "layer2" } else { "layer3+4" };
             let mut words = format!("bond mode 802.3ad hash {hash} lacp {lacp} lacp_rate {rate}");
+            if other.get("lacp-fallback-ab").is_some_and(|it| it == "true") {
+                words.push_str(" fallback true");
+            }
             if let Some(priority) = other.get("lacp-system-priority") {
                 let read = priority.parse::<u16>();
                 let read = read.map_err(|_| format!("lacp-system-priority is `{priority}`"))?;
@@ -42,6 +45,14 @@ pub(super) fn words(port: &Row, members: &[String]) -> Result<String, String> {
         && words.ends_with("active-backup")
     {
         words.push_str(&format!(" primary {primary}"));
+    }
+    // Where LACP is spoken, that says who carries.
+    if matches!(port.text("lacp"), None | Some("off")) {
+        for (column, field) in [("bond_updelay", "up_delay"), ("bond_downdelay", "down_delay")] {
+            if let Some(delay) = port.whole(column).filter(|delay| *delay > 0) {
+                words.push_str(&format!(" {field} {delay}ms"));
+            }
+        }
     }
     members.iter().for_each(|member| words.push_str(&format!(" members {member}")));
     Ok(words)
@@ -84,6 +95,24 @@ mod tests {
             .unwrap(),
             "bond mode 802.3ad hash layer2 lacp passive lacp_rate slow system_priority 7 members a members b"
         );
+    }
+
+    #[test]
+    fn links_count_once_they_stayed_and_one_carries_beside_an_end_that_is_silent() {
+        let row = |lacp: &str, other: &[(&'static str, &str)]| {
+            let mut row = Row::default();
+            row.set("lacp", Datum::text(lacp));
+            row.set("bond_updelay", Datum::whole(200));
+            row.set("bond_downdelay", Datum::whole(0));
+            let other = other.iter().map(|(key, value)| (*key, Atom::Text((*value).to_owned())));
+            row.set("other_config", Datum::map(other));
+            words(&row, &["a".to_owned()]).unwrap()
+        };
+        assert_eq!(row("off", &[]), "bond mode active-backup up_delay 200ms members a");
+        let by_lacp = "bond mode 802.3ad hash layer3+4 lacp active lacp_rate slow";
+        assert_eq!(row("active", &[]), format!("{by_lacp} members a"));
+        let falls_back = row("active", &[("lacp-fallback-ab", "true")]);
+        assert_eq!(falls_back, format!("{by_lacp} fallback true members a"));
     }
 
     #[test]

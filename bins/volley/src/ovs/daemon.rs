@@ -59,6 +59,8 @@ const COLUMNS: &[(&str, &[&str])] = &[
             "vlan_mode",
             "cvlans",
             "bond_mode",
+            "bond_updelay",
+            "bond_downdelay",
             "lacp",
             "qos",
             "other_config",

@@ -136,6 +136,9 @@ fn made(name: &PortName, port: &Port) -> String {
             primary,
             lacp,
             lacp_rate,
+            fallback,
+            up_delay,
+            down_delay,
             system_priority,
             key,
         }) => {
@@ -144,8 +147,11 @@ fn made(name: &PortName, port: &Port) -> String {
             let (mode, hash, rate) = (mode.word(), hash.word(), lacp_rate.word());
             format!(
                 "bond add {name}{members} mode {mode} hash {hash} min_links {min_links}{primary} \
-                 lacp {} lacp_rate {rate} system_priority {system_priority}{}",
+                 lacp {} lacp_rate {rate} fallback {fallback} up_delay {}ms down_delay {}ms \
+                 system_priority {system_priority}{}",
                 lacp.word(),
+                up_delay.as_millis(),
+                down_delay.as_millis(),
                 maybe("key", key.as_ref())
             )
         }

@@ -9,6 +9,7 @@
 //! A bond has the MAC of its first member, or the one that it is given. With another first member
 //! it begins anew; whatever else changes, those that carry go on.
 
+mod delays;
 mod learning;
 mod machine;
 
@@ -22,15 +23,16 @@ use control::config::objects::port_kind::bond::{
 };
 use control::engine::ApplyError;
 use control::view;
+use delays::{Delayed, Delays};
 use learning::Learning;
-use machine::{Machine, Own};
+use machine::{Machine, Own, Receive};
 use nodes::tables::{
     BondHash as Hash, BondMember, BondWays, Collects, Interface, InterfaceId, LacpHeard,
     Link as Stands, Mode,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use wire::MacAddr;
 use wire::lacp::state;
 
@@ -52,6 +54,8 @@ struct Bond {
     config: Config,
     /// Its members that are there, by the numbers of their interfaces, and whether they are up.
     links: BTreeMap<u16, Link>,
+    /// What of their links counts.
+    delayed: Delayed,
     lacp: Option<Machine>,
     now: Carriers,
     /// Which stations switches are to be told of still.
@@ -67,6 +71,8 @@ struct Carriers {
     collecting: BTreeSet<u16>,
     /// The one that takes in what is for all, where the other end knows of no bond.
     active: Option<u16>,
+    /// One carries though the other end does not speak LACP.
+    falls_back: bool,
 }
 
 /// LACP numbers ports from 1.
@@ -79,6 +85,7 @@ impl Bond {
         Self {
             config: config.clone(),
             links: BTreeMap::new(),
+            delayed: Delayed::default(),
             lacp: None,
             now: Carriers::default(),
             learning: Learning::default(),
@@ -100,32 +107,46 @@ impl Bond {
             let stays = preferred.iter().flatten().find(|id| up.contains(id));
             stays.or(up.first()).copied()
         };
+        let one_of = |preferred: &[Option<u16>]| {
+            let one = first_of(preferred);
+            let (carrying, collecting) = (one.into_iter().collect(), one.into_iter().collect());
+            Carriers { carrying, collecting, ..Carriers::default() }
+        };
+        let carried = self.now.carrying.first().copied();
         match self.config.mode {
-            BondMode::BalanceXor => {
-                Carriers { collecting: up.iter().copied().collect(), carrying: up, active: None }
-            }
+            BondMode::BalanceXor => Carriers {
+                collecting: up.iter().copied().collect(),
+                carrying: up,
+                ..Carriers::default()
+            },
             BondMode::BalanceSlb => Carriers {
                 active: first_of(&[self.now.active]),
                 collecting: up.iter().copied().collect(),
                 carrying: up,
+                falls_back: false,
             },
             BondMode::ActiveBackup => {
                 let primary = self.config.primary.as_ref().and_then(|name| core.ports.id_of(name));
-                let one = first_of(&[primary, self.now.carrying.first().copied()]);
-                Carriers {
-                    carrying: one.into_iter().collect(),
-                    collecting: one.into_iter().collect(),
-                    active: None,
-                }
+                one_of(&[primary, carried])
             }
             BondMode::Lacp => {
                 let known = |id: &u16| self.lacp.as_ref()?.member(number(*id));
                 let carries = |id: &u16| known(id).is_some_and(machine::Member::distributes);
                 let collects = |id: &u16| known(id).is_some_and(machine::Member::collects);
+                let is_silent =
+                    |id: &u16| known(id).is_some_and(|it| it.receive == Receive::Defaulted);
+                let agreed: Vec<u16> = up.iter().copied().filter(carries).collect();
+                // Once it has, one goes on until both ends agree of others.
+                let falls_back = self.config.fallback
+                    && agreed.is_empty()
+                    && (self.now.falls_back || up.iter().all(is_silent));
+                if falls_back && !up.is_empty() {
+                    return Carriers { falls_back, ..one_of(&[carried]) };
+                }
                 Carriers {
-                    carrying: up.iter().copied().filter(carries).collect(),
-                    collecting: up.into_iter().filter(collects).collect(),
-                    active: None,
+                    carrying: agreed,
+                    collecting: up.iter().copied().filter(collects).collect(),
+                    ..Carriers::default()
                 }
             }
         }
@@ -158,6 +179,12 @@ impl Bond {
         let speeds = self.now.carrying.iter().filter_map(|id| self.links.get(id));
         let mbps = speeds.map(|link| link.mbps).fold(0, u32::saturating_add);
         Link { up, mbps: if up { mbps } else { 0 } }
+    }
+
+    fn delays(&self) -> Delays {
+        let nanoseconds = |time: Duration| time.as_nanos() as u64;
+        let Config { up_delay, down_delay, .. } = self.config;
+        Delays { up_ns: nanoseconds(up_delay), down_ns: nanoseconds(down_delay) }
     }
 
     /// What LACP says of it.
@@ -269,12 +296,15 @@ impl Bonds {
             let Some(port) = core.ports.get(name) else { continue };
             let is_up = port.config.up && !port.closing;
             let own = bond.own(port);
-            let link = |member: &PortName| {
-                let member = core.ports.get(member)?;
-                let link = member.read_link();
-                Some((member.id, Link { up: link.up && member.config.up && is_up, ..link }))
+            let members = bond.config.members.iter().filter_map(|name| core.ports.get(name));
+            let links: Vec<_> = members.map(|it| (it.id, it.read_link(), it.config.up)).collect();
+            let seen = links.iter().map(|(id, link, _)| (*id, link.up)).collect();
+            bond.delayed.look(now_ns, &seen, bond.delays());
+            // What somebody configured counts at once.
+            let counts = |&(id, link, is_on): &(u16, Link, bool)| {
+                (id, Link { up: bond.delayed.is_up(id) && is_on && is_up, ..link })
             };
-            bond.links = bond.config.members.iter().filter_map(link).collect();
+            bond.links = links.iter().map(counts).collect();
             if bond.config.mode == BondMode::Lacp {
                 let machine = bond.lacp.get_or_insert_with(|| Machine::new(own));
                 machine.set_own(own);
@@ -290,7 +320,8 @@ impl Bonds {
             if now != bond.now {
                 let lost = bond.now.carrying.iter().any(|id| !now.carrying.contains(id));
                 let mode = bond.config.mode;
-                let is_told = matches!(mode, BondMode::ActiveBackup | BondMode::BalanceSlb);
+                let is_told =
+                    matches!(mode, BondMode::ActiveBackup | BondMode::BalanceSlb) || now.falls_back;
                 bond.failovers += u64::from(lost);
                 tell(core, name, &bond.now.carrying, &now.carrying);
                 bond.now = now;
@@ -367,6 +398,7 @@ impl Bond {
         let carries = id.is_some_and(|id| self.now.carrying.contains(&id));
         let is_active = id.is_some() && id == self.now.active;
         let state = match (member, link_up) {
+            (Some(_), true) if carries && self.now.falls_back => "carries",
             (Some(member), true) => member.mux.word(),
             (_, false) => "down",
             (None, true) if is_active => "active",

@@ -208,3 +208,53 @@ fn of_stations_each_has_a_member_one_takes_in_what_is_for_all_and_switches_are_t
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
+
+#[test]
+fn one_member_carries_beside_an_end_that_speaks_no_lacp_until_it_does() {
+    use crate::part::Hears;
+    let mut router = started(&config("", "fallback = true, lacp_rate = \"fast\", key = 9"));
+    assert_eq!(carrying(&router), (Vec::new(), Vec::new()), "it may speak yet");
+    until(&mut router, |router| !carrying(router).0.is_empty());
+    assert_eq!(carrying(&router), (vec!["p1".to_owned()], vec!["p1"]));
+    let states: Vec<_> = shown(&router).members.into_iter().map(|it| it.state).collect();
+    assert_eq!(states, ["carries", "detached"]);
+    assert!(link_is_up(&mut router, "b0"));
+    // It speaks, and agrees: that of both members, two seconds later.
+    let id = |name: &str| router.core.ports.id_of(&PortName::from_text(name).unwrap()).unwrap();
+    let members = ["p1", "p2"].map(id);
+    let mac = row(&router, "b0").mac;
+    let agree = |router: &mut Router| {
+        for (at, interface) in (0..).zip(members) {
+            let known =
+                End { system: mac, key: 9, port: interface + 1, state: 0x3d, ..End::default() };
+            let partner = End { system_priority: 32_768, port_priority: 32_768, ..known };
+            let actor = End { system: [6; 6], key: 3, port: at, state: 0x3d, ..End::default() };
+            let pdu = Pdu { actor, partner };
+            router.parts.bonds.hear(&mut router.core, LacpHeard { interface, pdu });
+        }
+    };
+    until(&mut router, |router| {
+        agree(router);
+        assert!(!carrying(router).0.is_empty(), "somebody carries all the time");
+        carrying(router).0.len() == 2
+    });
+    assert_eq!(shown(&router).members[0].state, "distributing");
+    // Without it, nobody carries beside one that is silent.
+    let mut router = started(&config("", "lacp_rate = \"fast\", key = 9"));
+    let heard = |router: &Router| shown(router).members[0].heard.as_deref() == Some("defaulted");
+    until(&mut router, |router| heard(router));
+    assert_eq!(carrying(&router), (Vec::new(), Vec::new()));
+}
+
+/// Turns a router until something is so.
+fn until(router: &mut Router, mut is_so: impl FnMut(&mut Router) -> bool) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    loop {
+        router.turn();
+        if is_so(router) {
+            return;
+        }
+        assert!(std::time::Instant::now() < end, "it does not come to that");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}

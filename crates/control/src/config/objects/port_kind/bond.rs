@@ -7,6 +7,8 @@
 //!               802.3ad         as balance-xor, and both ends agree by LACP which do
 //! ```
 
+use std::time::Duration;
+
 use super::super::port_name::PortName;
 use super::kind::Kind;
 use crate::config::declare::object;
@@ -57,6 +59,9 @@ word_field! {
     }
 }
 
+/// For how long a link may be otherwise than it counts.
+const MOST_DELAY: Duration = Duration::from_secs(300);
+
 /// Members of one bond.
 const MOST_MEMBERS: usize = 16;
 
@@ -77,6 +82,12 @@ object! {
         pub lacp: LacpActivity as "active" = LacpActivity::Active,
         /// How often the other end is asked to speak LACP: every 30 s, or every second
         pub lacp_rate: LacpRate as "slow" = LacpRate::Slow,
+        /// Whether one member carries, as in active-backup, while the other end speaks no LACP
+        pub fallback: bool = false,
+        /// For how long the link of a member is up before it counts, while others carry
+        pub up_delay: Duration as "200ms" = Duration::ZERO,
+        /// For how long it is down before that counts
+        pub down_delay: Duration as "50ms" = Duration::ZERO,
         /// Its priority among the two ends, the lower the better
         pub system_priority: u16 = 32_768,
         /// Tells it from other bonds of the router; a number of its own when left out
@@ -111,6 +122,19 @@ impl Kind for Bond {
         if self.mode == BondMode::ActiveBackup && self.min_links > 1 {
             let message = format!("`min_links` is {}, and one member carries", self.min_links);
             refuse("min_links", message, "1 in active-backup".to_owned());
+        }
+        if self.fallback && self.mode != BondMode::Lacp {
+            let message = format!(
+                "`fallback` is for an end that speaks no LACP, and {} speaks none",
+                self.mode.word()
+            );
+            refuse("fallback", message, "mode = \"802.3ad\"".to_owned());
+        }
+        for (key, delay) in [("up_delay", self.up_delay), ("down_delay", self.down_delay)] {
+            if delay > MOST_DELAY {
+                let message = format!("`{key}` is {delay:?}");
+                refuse(key, message, format!("at most {MOST_DELAY:?}"));
+            }
         }
         let Some(primary) = &self.primary else { return };
         if !self.members.contains(primary) {
