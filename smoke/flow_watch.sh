@@ -3,7 +3,7 @@
 # what was learned goes with its teacher, and sooner when a connection ends.
 . "$(dirname "$0")/lib.sh"
 for tool in ovs-ofctl socat; do command -v $tool >/dev/null || skip "$tool is missing"; done
-fail() { echo "$1"; cat "$work"/watched*.txt || true; ofctl dump-flows "$of"; exit 1; }
+fail() { echo "$1"; tail -n 40 "$work"/watched*.txt || true; ofctl dump-flows "$of" | tail -n 40; exit 1; }
 bridge_of_flows
 # Where the tool puts a socket of its own.
 export OVS_RUNDIR=$work
@@ -43,4 +43,24 @@ learned() { ofctl dump-flows "$of" table=1 | has cookie=0x5; }
 until_true learned || { until_true hears; learned; } || fail "nothing is learned again"
 ofctl --strict del-flows "$of" 'priority=9,tcp'
 ! learned || fail "what was learned stays without who taught it"
+
+# Who does not read is paused; when it does it knows in the end what there is: all but two of 30,000, of which it had heard of one.
+ovs-ofctl monitor "$of" 'watch:!initial,table=2' >"$work/watched_late.txt" 2>&1 & late=$!
+daemons+=($late)
+heard() {
+    ofctl add-flow "$of" 'table=2,arp,actions=drop'
+    has event=ADDED "$work/watched_late.txt"
+}
+until_true heard || fail "the late one does not listen"
+kill -STOP $late
+seq 30000 | sed 's/.*/table=2,udp,tp_dst=&,actions=drop/' | ofctl add-flows "$of" -
+for port in 7 29999; do ofctl del-flows "$of" "table=2,udp,tp_dst=$port"; done
+kill -CONT $late
+until_true has FLOW_MONITOR_RESUMED "$work/watched_late.txt" || fail "it does not go on"
+has FLOW_MONITOR_PAUSED "$work/watched_late.txt" || fail "it is not paused"
+knows() {
+    awk 'match($0, /tp_dst=[0-9]+/) { flow = substr($0, RSTART, RLENGTH); known[flow] = 1; if (/event=DELETED/) delete known[flow] }
+        END { exit !(length(known) == 29998 && !("tp_dst=7" in known) && !("tp_dst=29999" in known)) }' "$work/watched_late.txt"
+}
+until_true knows || fail "it does not know what there is"
 echo "ok $name"

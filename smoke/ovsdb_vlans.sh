@@ -139,6 +139,19 @@ vs set Flow_Table "$t" overflow_policy=refuse flow_limit=2
 ovs-ofctl -O OpenFlow14 mod-table "unix:$work/br0.mgmt" 5 evict
 ovs-ofctl -O OpenFlow14 dump-table-desc "unix:$work/br0.mgmt" | has 'eviction=on' || exit 1
 of add-flow 'table=5,idle_timeout=9,in_port=4,actions=drop'
+# And is told how much room there is.
+ovs-ofctl -O OpenFlow14 mod-table "unix:$work/br0.mgmt" 5 vacancy:20,80
+ovs-ofctl -O OpenFlow14 dump-table-desc "unix:$work/br0.mgmt" | has 'vacancy=on vacancy_down=20% vacancy_up=80%' || exit 1
+OVS_RUNDIR=$work ovs-ofctl -O OpenFlow14 monitor "unix:$work/br0.mgmt" 128 >"$work/room" 2>&1 &
+daemons+=($!)
+is_told_of_room() {
+    of del-flows table=5
+    for port in 1 2; do of add-flow "table=5,in_port=$port,actions=drop"; done
+    has 'TABLE_STATUS.*VACANCY_UP' "$work/room" && has 'TABLE_STATUS.*VACANCY_DOWN' "$work/room"
+}
+until_true is_told_of_room || { cat "$work/room"; exit 1; }
+ovs-ofctl -O OpenFlow14 mod-table "unix:$work/br0.mgmt" 5 novacancy
+ovs-ofctl -O OpenFlow14 dump-table-desc "unix:$work/br0.mgmt" | has 'vacancy=on' && exit 1
 vs clear bridge br0 flow_tables
 ovs-ofctl -O OpenFlow14 mod-table "unix:$work/br0.mgmt" 5 noevict
 until_true of add-flow 'table=5,in_port=3,actions=drop'

@@ -119,6 +119,7 @@ faults! {
     OutOfBands "more bands than there may be": Standard(1, 1), Standard(12, 11);
     BadPropertyLength "a property of the wrong length": Standard(1, 6), Standard(14, 0);
     BadPropertyType "an unknown property": Standard(1, 1), Standard(14, 1);
+    BadPropertyValue "a property that cannot be so": Standard(1, 1), Standard(14, 2);
     MonitorExists "a monitor that is there": Old(1, 517), Old(1, 517);
     MonitorBadFlags "flags that a monitor does not take": Old(1, 518), Old(1, 518);
     MonitorUnknown "a monitor that is not there": Old(1, 519), Old(1, 519);

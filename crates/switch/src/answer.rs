@@ -6,7 +6,7 @@ use crate::connection::Connection;
 use flow::{Fragments, Key, extract, translate_actions};
 use openflow::message::{
     self, AsyncMasks, Features, Kind, PacketInForm, PacketOut, Role, StatsForm, StatsRequest,
-    config_reply, error, table_config,
+    TableMod, config_reply, error, table_config,
 };
 use openflow::{Fault, Field, MessageHeader, Request, Version, port};
 
@@ -107,7 +107,7 @@ impl Bridge {
             Request::GroupMod(it) => self.mod_groups(*it, now_ns)?,
             Request::MeterMod(it) => self.mod_meters(it, now_ns)?,
             Request::PortMod(it) => self.mod_port(it)?,
-            Request::TableMod(table, config) => self.mod_table(table, config, version)?,
+            Request::TableMod(it) => self.mod_table(it, version)?,
             Request::PacketOut(it) => self.send_out(&it, world)?,
             Request::Stats(it) => {
                 if let StatsRequest::Monitor(wanted) = &*it {
@@ -158,18 +158,22 @@ impl Bridge {
         Ok(Vec::new())
     }
 
-    /// Has flows of a table, or of all, make room or not. Nothing else of a table is a controller's
-    /// to set.
-    fn mod_table(&mut self, table: u8, config: u32, version: Version) -> Result<(), Fault> {
+    /// Has flows of a table, or of all, make room or not, and its room be told of or not. Nothing
+    /// else of a table is a controller's to set.
+    fn mod_table(&mut self, wanted: TableMod, version: Version) -> Result<(), Fault> {
+        let TableMod { table, config, vacancy } = wanted;
         if table > LAST_TABLE && table != u8::MAX {
             return Err(Fault::TableModBadTable);
         }
-        let known = if version >= Version::V14 { table_config::EVICTION } else { 0 };
+        let known = if version >= Version::V14 { table_config::KNOWN } else { 0 };
         if config & !known != 0 {
             return Err(Fault::TableModBadConfig);
         }
         if version >= Version::V14 {
             let meant = |it: &u8| table == u8::MAX || *it == table;
+            let tells = config & table_config::VACANCY_EVENTS != 0;
+            let shares = tells.then(|| vacancy.unwrap_or_default());
+            (0..=LAST_TABLE).filter(meant).for_each(|it| self.set_vacancy(it, shares));
             match config & table_config::EVICTION {
                 0 => self.evicting.retain(|it| !meant(it)),
                 _ => self.evicting.extend((0..=LAST_TABLE).filter(meant)),

@@ -1,10 +1,12 @@
 //! A bridge of flows: its tables, ports and settings.
 
+use crate::check::LAST_TABLE;
 use crate::connection::Event;
 use crate::evict::Order;
 use crate::flows::{gone, usual_flow};
 use crate::ports::OpenPort;
 use crate::taught::Teachers;
+use crate::vacancy::Watch;
 use flow::{Snapshot, Verdict};
 use openflow::message::PortStats;
 use openflow::{PortNumber, Sub, Versions};
@@ -56,6 +58,8 @@ pub struct Bridge {
     pub(crate) evicting: BTreeSet<u8>,
     /// Who goes next, of each table whose flows make room.
     pub(crate) orders: BTreeMap<u8, Order>,
+    /// Tables whose room is told of.
+    pub(crate) vacancies: BTreeMap<u8, Watch>,
     pub(crate) fragments: u16,
     pub(crate) generation: Option<u64>,
     /// Held by all who watch flows.
@@ -85,6 +89,7 @@ impl Bridge {
             said_of_tables: BTreeMap::new(),
             evicting: BTreeSet::new(),
             orders: BTreeMap::new(),
+            vacancies: BTreeMap::new(),
             fragments: 0,
             generation: None,
             watched: Arc::default(),
@@ -172,6 +177,7 @@ impl Bridge {
         self.said_of_tables = tables;
         self.order_tables(false);
         self.make_all_room(now_ns);
+        (0..=LAST_TABLE).for_each(|table| self.look_at_vacancy(table));
     }
 
     /// Flows that a table has.

@@ -5,7 +5,7 @@ use openflow::Version;
 use openflow::message::{
     AsyncMasks, BundleControl, Multipart, PacketInForm, Role, StatsForm, flow_updates, reason,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -18,10 +18,17 @@ pub enum Event {
     Packet(Arc<crate::told::PacketSeen>),
     /// A port came (0), went (1) or changed (2).
     Port(u8, openflow::message::PortDesc),
+    /// There is little room in a table, or enough again: the reason, and its settings.
+    Table(u8, openflow::message::TableDesc),
     /// Something became of a flow.
     Flow(Arc<crate::monitors::Change>),
     /// The same by messages of this number, of the connection itself.
     Own(u32),
+    /// What becomes of flows is missed from here on, or is not any more.
+    Pause {
+        /// Not any more.
+        is_over: bool,
+    },
     /// The controller is a slave now: another is master, of this generation.
     Demoted(u64),
 }
@@ -47,8 +54,12 @@ pub struct Connection {
     pub(crate) number: u64,
     /// Flows that it watches.
     pub(crate) monitors: BTreeMap<u32, Monitor>,
+    /// When what is told of flows ended for now.
+    pub(crate) paused_ns: Option<u64>,
+    /// When the last change was that it was told.
+    pub(crate) latest_ns: u64,
     /// Events that it is owed.
-    pub(crate) owed: Vec<Event>,
+    pub(crate) owed: VecDeque<Event>,
     /// Events that found no room.
     pub(crate) lost: u64,
 }
@@ -100,7 +111,9 @@ impl Connection {
             bundles: BTreeMap::new(),
             number: NUMBERS.fetch_add(1, Relaxed),
             monitors: BTreeMap::new(),
-            owed: Vec::new(),
+            paused_ns: None,
+            latest_ns: 0,
+            owed: VecDeque::new(),
             lost: 0,
         }
     }
@@ -155,8 +168,11 @@ impl Connection {
                     && (!is_miss || self.takes_misses())
                     && wants(self.masks.packet_in, it.reason)
             }
-            Event::Flow(_) | Event::Own(_) => false,
+            Event::Flow(_) | Event::Own(_) | Event::Pause { .. } => false,
             Event::Port(reason, _) => wants(self.masks.port_status, *reason),
+            Event::Table(reason, _) => {
+                self.version >= Some(Version::V14) && wants(self.masks.table_status, *reason)
+            }
             Event::Demoted(_) => {
                 self.version >= Some(Version::V14) && wants(self.masks.role_status, 0)
             }
@@ -165,16 +181,31 @@ impl Connection {
             return;
         }
         if self.owed.len() < MOST_OWED {
-            self.owed.push(event.clone());
+            self.owed.push_back(event.clone());
         } else {
             self.lost += 1;
         }
     }
 
+    /// Whether it is owed something.
+    pub fn is_owed(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
+    /// Events that it wanted to know of and that found no room.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// The messages that it is owed.
     pub fn take_owed(&mut self) -> Vec<Vec<u8>> {
+        self.take_first_owed(usize::MAX)
+    }
+
+    /// The same of so many events at most.
+    pub fn take_first_owed(&mut self, most: usize) -> Vec<Vec<u8>> {
         let Some(version) = self.version else { return Vec::new() };
-        let owed = std::mem::take(&mut self.owed);
+        let owed: Vec<Event> = self.owed.drain(..most.min(self.owed.len())).collect();
         let (mut messages, mut updates) = (Vec::new(), None);
         for event in &owed {
             let all = updates.get_or_insert_with(|| flow_updates(version, 0));

@@ -138,6 +138,7 @@ impl Bridge {
 
     /// A flow came in place of another, or went.
     pub(crate) fn order(&mut self, table: u8, old: Option<&Arc<Flow>>, new: Option<&Arc<Flow>>) {
+        self.look_at_vacancy(table);
         if let Some(order) = self.orders.get_mut(&table) {
             old.into_iter().for_each(|flow| order.remove(flow));
             new.into_iter().for_each(|flow| order.add(flow));

@@ -183,10 +183,46 @@ fn a_controller_has_tables_make_room() {
         assert!(told(&mut it, Kind::TableMod, &evict(table, 0)).is_empty());
         assert_eq!(add(&mut it, 9, (9, 0)), Err(Fault::TableFull));
     }
-    // Events of vacancy are not done, a table that there is not neither.
-    for refused in [evict(0, 8), evict(254, 4)] {
+    // A setting that there is not, a table that there is not.
+    for refused in [evict(0, 16), evict(254, 4)] {
         assert_eq!(told(&mut it, Kind::TableMod, &refused)[0][1], 1);
     }
+}
+
+#[test]
+fn room_in_a_table_is_told_of_once_it_is_little_and_once_it_is_enough_again() {
+    let mut it = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
+    let limit = |most| TableSettings { most: Some(most), ..TableSettings::default() };
+    it.set_tables([(0, limit(10))].into(), 0);
+    let room = |it: &mut Bridge| {
+        let told = it.take_events().into_iter().filter_map(|event| match event {
+            Event::Table(reason, desc) => desc.vacancy.map(|room| (desc.table, reason, room.now)),
+            _ => None,
+        });
+        told.collect::<Vec<_>>()
+    };
+    let watch = [0, 0, 0, 0, 0, 0, 0, 8, 0, 3, 0, 8, 30, 60, 0, 0];
+    assert!(told(&mut it, Kind::TableMod, &watch).is_empty());
+    (0..7).for_each(|station| add(&mut it, station, (0, 0)).unwrap());
+    assert_eq!(room(&mut it), [], "30 percent are not less than 30");
+    (7..10).for_each(|station| add(&mut it, station, (0, 0)).unwrap());
+    assert_eq!(room(&mut it), [(0, 3, 20)]);
+    let desc = told(&mut it, Kind::MultipartRequest, &[0, 14, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(desc[0][16..24], [0, 24, 0, 0, 0, 0, 0, 8]);
+    assert_eq!(desc[0][32..40], [0, 3, 0, 8, 30, 60, 0, 0]);
+    // More of a table is more room, too.
+    it.set_tables([(0, limit(20))].into(), 0);
+    assert_eq!(room(&mut it), []);
+    it.set_tables([(0, limit(100))].into(), 0);
+    assert_eq!(room(&mut it), [(0, 4, 90)]);
+    it.set_tables([(0, limit(11))].into(), 0);
+    assert_eq!(room(&mut it), [(0, 3, 9)]);
+    // Nobody wants to know any more.
+    assert!(told(&mut it, Kind::TableMod, &[0, 0, 0, 0, 0, 0, 0, 0]).is_empty());
+    it.set_tables([(0, limit(100))].into(), 0);
+    assert_eq!(room(&mut it), []);
+    let cannot_be = [0, 0, 0, 0, 0, 0, 0, 8, 0, 3, 0, 8, 60, 30, 0, 0];
+    assert_eq!(told(&mut it, Kind::TableMod, &cannot_be)[0][8..12], [0, 14, 0, 2]);
 }
 
 #[test]

@@ -22,10 +22,12 @@ mod flows;
 mod groups;
 mod meters;
 mod monitors;
+mod paused;
 mod ports;
 mod stats;
 mod taught;
 mod told;
+mod vacancy;
 
 pub use bridge::{Bridge, MOST_FLOWS, TableSettings, World};
 pub use connection::{Connection, Event};

@@ -12,7 +12,7 @@ use crate::stats::stats_of;
 use flow::Flow;
 use openflow::message::{
     FlowChange, MonitorCommand, MonitorRequest, Multipart, flow_updates, put_flow_update,
-    put_own_update, watch,
+    put_own_update, put_pause, watch,
 };
 use openflow::{Fault, Version, port};
 use std::sync::Arc;
@@ -23,12 +23,12 @@ const MOST: usize = 1024;
 /// What becomes of a flow.
 #[derive(Clone, Debug)]
 pub struct Change {
-    flow: Arc<Flow>,
+    pub(crate) flow: Arc<Flow>,
     /// What was there before it.
-    old: Option<Arc<Flow>>,
-    change: FlowChange,
+    pub(crate) old: Option<Arc<Flow>>,
+    pub(crate) change: FlowChange,
     /// Whose message made it: the connection, and the number of the message.
-    by: Option<(u64, u32)>,
+    pub(crate) by: Option<(u64, u32)>,
 }
 
 /// Some flows that a connection watches.
@@ -112,7 +112,7 @@ impl Connection {
     }
 
     /// What monitors that watch a change ask for, all together; nothing where none does.
-    fn watches(&self, it: &Change) -> u16 {
+    pub(crate) fn watches(&self, it: &Change) -> u16 {
         let wanted = match it.change {
             FlowChange::Initial | FlowChange::Added => watch::ADDED,
             FlowChange::Removed(_) => watch::REMOVED,
@@ -131,14 +131,14 @@ impl Connection {
     pub(crate) fn follow(&mut self, it: &Arc<Change>) {
         let flags = self.watches(it);
         match it.by {
-            _ if flags == 0 => {}
+            _ if flags == 0 || !self.is_told_now(it) => {}
             Some((number, xid)) if number == self.number && flags & watch::OWN == 0 => {
                 // Once for all that a message changed.
-                if !matches!(self.owed.last(), Some(Event::Own(had)) if *had == xid) {
-                    self.owed.push(Event::Own(xid));
+                if !matches!(self.owed.back(), Some(Event::Own(had)) if *had == xid) {
+                    self.owed.push_back(Event::Own(xid));
                 }
             }
-            _ => self.owed.push(Event::Flow(Arc::clone(it))),
+            _ => self.owed.push_back(Event::Flow(Arc::clone(it))),
         }
     }
 
@@ -157,6 +157,10 @@ impl Connection {
                 updates.entry(|version, out| put_own_update(*xid, version, out));
                 true
             }
+            Event::Pause { is_over } if updates.version() != Version::V10 => {
+                updates.entry(|_, out| put_pause(*is_over, out));
+                true
+            }
             _ => false,
         }
     }
@@ -166,7 +170,7 @@ impl Connection {
 mod tests {
     use super::*;
     use crate::{Port, World};
-    use flow::{Snapshot, Verdict};
+    use flow::{Asks, Snapshot, Verdict};
     use openflow::message::{Command, FlowMod, Kind, PortStats, message};
     use openflow::{Field, Match, PortNumber};
 
@@ -190,7 +194,7 @@ mod tests {
                 is_up: true,
                 has_link: true,
                 speed_kbps: 0,
-                is_numbered: false,
+                asks: Asks::Nothing,
             };
             it.set_port(number, Some(port), 0);
         }

@@ -8,8 +8,8 @@ use crate::meters::{MOST_METERS, leads_to_meter};
 use flow::Flow;
 use openflow::message::{
     Description, FlowQuery, FlowStats, GroupDesc, GroupMod, GroupStats, MeterConfig, MeterMod,
-    MeterStats, Multipart, StatsRequest, TableDesc, TableFeatures, TableStats, aggregate,
-    group_features, meter_features,
+    MeterStats, Multipart, StatsRequest, TableFeatures, TableStats, aggregate, group_features,
+    meter_features,
 };
 use openflow::{Fault, Field, PortNumber, Version, port};
 use std::sync::Arc;
@@ -97,8 +97,7 @@ impl Bridge {
             StatsRequest::TableDescs => {
                 let mut it = new(14);
                 for table in 0..=LAST_TABLE {
-                    let desc = TableDesc { table, evicts: self.evicts(table) };
-                    it.entry(|_, out| desc.encode(out));
+                    it.entry(|_, out| self.table_desc(table).encode(out));
                 }
                 it.finish()
             }

@@ -4,7 +4,7 @@ use crate::bridge::Bridge;
 use crate::connection::{Connection, Event};
 use crate::stats::stats_of;
 use flow::Told;
-use openflow::message::{FlowRemoved, PacketIn, Role, port_status};
+use openflow::message::{FlowRemoved, PacketIn, Role, pause_of_old, port_status};
 use openflow::{Match, PortNumber, Version};
 use std::sync::Arc;
 
@@ -61,6 +61,7 @@ impl Connection {
     pub(crate) fn encode(&self, event: &Event, version: Version) -> Vec<u8> {
         match event {
             Event::Port(reason, port) => port_status(version, *reason, port),
+            Event::Table(reason, desc) => desc.status(version, *reason),
             Event::FlowRemoved(flow, now_ns, reason) => {
                 FlowRemoved { flow: stats_of(flow, *now_ns), reason: *reason }
                     .encode(self.form, version)
@@ -76,6 +77,7 @@ impl Connection {
                 length: it.length,
             }
             .encode(self.packet_in, version),
+            Event::Pause { is_over } => pause_of_old(*is_over),
             // Those are written together.
             Event::Flow(_) | Event::Own(_) => Vec::new(),
             Event::Demoted(generation) => Role::Slave.status(version, *generation),

@@ -4,7 +4,7 @@ use super::flow_stats::FlowQuery;
 use super::switch::{decode_async, decode_hello};
 use super::{
     AsyncMask, BundleAdd, BundleControl, FlowMod, GroupMod, Header, Kind, MeterMod, MonitorRequest,
-    PacketOut, PortMod, Role,
+    PacketOut, PortMod, Role, TableMod,
 };
 use crate::bytes::Reader;
 use crate::fault::Fault;
@@ -41,8 +41,8 @@ pub enum Request {
     GroupMod(Box<GroupMod>),
     /// Meters.
     MeterMod(MeterMod),
-    /// A table, and its settings.
-    TableMod(u8, u32),
+    /// Settings of tables.
+    TableMod(TableMod),
     /// Statistics and descriptions.
     Stats(Box<StatsRequest>),
     /// Queues of a port.
@@ -151,14 +151,7 @@ impl Request {
             Kind::PortMod => Self::PortMod(PortMod::decode(version, body)?),
             Kind::GroupMod => Self::GroupMod(Box::new(GroupMod::decode(version, body)?)),
             Kind::MeterMod => Self::MeterMod(MeterMod::decode(body)?),
-            Kind::TableMod => {
-                let table = body.u8()?;
-                body.skip(3)?;
-                let config = body.u32()?;
-                // Properties of eviction, whose ways we choose, and of vacancy, which we do not do.
-                body.skip(body.len())?;
-                Self::TableMod(table, config)
-            }
+            Kind::TableMod => Self::TableMod(TableMod::decode(version, body)?),
             Kind::MultipartRequest => Self::Stats(Box::new(StatsRequest::decode(version, body)?)),
             Kind::QueueConfigRequest => match version {
                 Version::V10 => {

@@ -26,15 +26,17 @@ pub use groups::{
 };
 pub use meters::{Band, MeterCommand, MeterConfig, MeterMod, MeterStats, meter_features};
 pub use monitor::{
-    FlowChange, MonitorCommand, MonitorRequest, flow_updates, put_flow_update, put_own_update,
-    watch,
+    FlowChange, MonitorCommand, MonitorRequest, flow_updates, pause_of_old, put_flow_update,
+    put_own_update, put_pause, watch,
 };
 pub use multipart::Multipart;
 pub use packets::{PacketIn, PacketInForm, PacketOut, reason};
 pub use ports::{PortDesc, PortMod, PortStats, QueueStats, config, port_status, state};
 pub use switch::{AsyncMask, AsyncMasks, Description, Features, Role};
 pub use switch::{config_reply, echo, hello};
-pub use tables::{TableDesc, TableFeatures, TableStats, table_config};
+pub use tables::{
+    TableDesc, TableFeatures, TableMod, TableStats, Vacancy, table_config, table_reason,
+};
 
 use crate::NICIRA;
 use crate::bytes::{Put, Writer};

@@ -8,7 +8,7 @@
 //! number of the message that made them.
 
 use super::flow_mod::{ANY_GROUP, decode_nxm_match, put_nxm_match};
-use super::{FlowStats, Multipart};
+use super::{FlowStats, Multipart, nicira};
 use crate::action::encode_program;
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
@@ -165,6 +165,18 @@ pub fn put_flow_update(
         encode_program(flow.program, version, out);
     }
     out.set_length(start, 0);
+}
+
+/// Writes that updates are missed from here on, or (`is_over`) that all of them were made good; of
+/// 1.0 that is a [message](pause_of_old) of its own.
+pub fn put_pause(is_over: bool, out: &mut Writer) {
+    out.u16s(&[8, if is_over { 6 } else { 5 }]);
+    out.zeros(4);
+}
+
+/// The same in 1.0, as Open vSwitch has it.
+pub fn pause_of_old(is_over: bool) -> Vec<u8> {
+    nicira(Version::V10, if is_over { 23 } else { 22 }, 0, &[])
 }
 
 /// Writes that a message of one's own changed flows.

@@ -1,6 +1,6 @@
 //! What a switch is and how it is set: greetings, features, settings, roles.
 
-use super::{Kind, PortDesc, message, nicira};
+use super::{Kind, PortDesc, message, nicira, table_reason};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
 use crate::version::{Version, Versions};
@@ -76,6 +76,8 @@ pub struct AsyncMasks {
     pub flow_removed: [u32; 2],
     /// Roles. From 1.4 on.
     pub role_status: [u32; 2],
+    /// Room in tables. From 1.4 on.
+    pub table_status: [u32; 2],
 }
 
 impl Default for AsyncMasks {
@@ -85,6 +87,7 @@ impl Default for AsyncMasks {
             port_status: [7, 7],
             flow_removed: [0x3f, 0],
             role_status: [7, 7],
+            table_status: [1 << table_reason::VACANCY_DOWN | 1 << table_reason::VACANCY_UP, 0],
         }
     }
 }
@@ -105,9 +108,9 @@ impl AsyncMasks {
         Self { flow_removed: [reasons, 0], ..Self::default() }
     }
 
-    fn all(&mut self) -> [&mut [u32; 2]; 4] {
-        let Self { packet_in, port_status, flow_removed, role_status } = self;
-        [packet_in, port_status, flow_removed, role_status]
+    fn all(&mut self) -> [&mut [u32; 2]; 5] {
+        let Self { packet_in, port_status, flow_removed, role_status, table_status } = self;
+        [packet_in, port_status, flow_removed, role_status, table_status]
     }
 
     /// Changes what is said, and leaves the rest.

@@ -65,6 +65,23 @@ impl Peer {
     fn is_service(&self) -> bool {
         self.came != Came::Ours
     }
+
+    /// Gives what the connection is owed to its writer, as far as that is not behind: who reads too
+    /// slowly misses something, or is told later, and keeps nobody waiting.
+    fn write_owed(&mut self, bridge: &Bridge) {
+        if self.connection.is_paused() && !self.connection.is_owed() && self.out.is_empty() {
+            bridge.resume(&mut self.connection);
+        }
+        while self.connection.is_owed() && !self.out.is_behind() {
+            let messages = self.connection.take_first_owed(EVENTS_AT_ONCE);
+            if messages.is_empty() {
+                return;
+            }
+            for message in messages {
+                self.missed += u64::from(!self.out.offer(message));
+            }
+        }
+    }
 }
 
 /// What came of some messages.
@@ -83,6 +100,8 @@ pub(super) struct Seen {
     pub(super) missed: u64,
 }
 
+/// Events that are put into messages before it is looked whether the other side reads.
+const EVENTS_AT_ONCE: usize = 64;
 /// Between two looks which flows are over.
 const EXPIRY_PERIOD_NS: u64 = 250_000_000;
 /// How long what one connection says may keep the others waiting, but for its last message.
@@ -226,7 +245,7 @@ impl Hub {
     pub(super) fn seen(&self, peer: u64) -> Option<Seen> {
         let peer = self.peers.get(&peer)?;
         let (role, version) = (peer.connection.role(), peer.connection.version());
-        Some(Seen { role, version, missed: peer.missed })
+        Some(Seen { role, version, missed: peer.missed + peer.connection.lost() })
     }
 
     /// Messages of a connection, as many as its share of time is for: how many, the answers, and
@@ -387,10 +406,7 @@ impl Hub {
         let events = self.bridge.take_events();
         for peer in self.peers.values_mut() {
             events.iter().for_each(|event| peer.connection.tell(event));
-            for message in peer.connection.take_owed() {
-                // Who reads too slowly misses something, and keeps nobody waiting.
-                peer.missed += u64::from(!peer.out.offer(message));
-            }
+            peer.write_owed(&self.bridge);
         }
     }
 

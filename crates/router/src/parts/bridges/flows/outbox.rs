@@ -16,6 +16,8 @@ use std::time::Duration;
 const MOST_MESSAGES: usize = 1024;
 /// Bytes of them; one message may always wait.
 const MOST_BYTES: usize = 1 << 20;
+/// Bytes with which the other side is behind.
+const MANY_BYTES: usize = 1 << 17;
 
 /// See the module. Its copies are one.
 #[derive(Clone, Default)]
@@ -63,6 +65,17 @@ impl Outbox {
             self.0.changed.notify_all();
         }
         fits
+    }
+
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.locked().waiting.is_empty()
+    }
+
+    /// Whether so much waits that more can wait elsewhere.
+    pub(super) fn is_behind(&self) -> bool {
+        let state = self.locked();
+        state.bytes >= MANY_BYTES || state.waiting.len() >= MOST_MESSAGES / 2
     }
 
     /// Puts a message in when there is room for it; false: nobody writes any more.
