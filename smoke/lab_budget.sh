@@ -63,6 +63,27 @@ of '[.[] | .trial // empty | select(.purpose == "latency")] | map(.subject.axes.
     all(.latency.sum_ns > 0 and ([.verdicts[] | select(.verdict == "no_bound" and .through_pps > 1000)] | length == 1))'
 of '[.[] | .telemetry // empty] | length == 1 and all(.load_pps > 500)'
 has 'shares of .* the most that came through it' "$work/brief/report.html" || { echo "the report does not say what loads are shares of"; exit 1; }
+# Who stops it while a device is set up, for longer than there is time, has it begin with no other.
+mkdir "$work/slow"
+cat >"$work/slow/prepare" <<END
+#!/bin/sh
+echo "\$LAB_FUNCTION" >>$work/starts
+while [ ! -e $work/go ]; do sleep 0.1; done
+ip link add br7 type bridge && ip link set br7 up
+for port in "\$LAB_PORT0" "\$LAB_PORT1"; do ip link set "\$port" master br7 || exit; done
+END
+printf '#!/bin/sh\nip link del br7\n' >"$work/slow/stop"
+chmod +x "$work"/slow/*
+sed -e 's/"gre"/"bridge"/' "$work/smoke.toml" >"$work/slow.toml"
+"$bin/volley-lab" run "$work/slow.toml" --devices "script=$work/slow" --out "$work/slow-out" --budget 1s >"$work/told.txt" 2>"$work/progress.txt" &
+running=$! began=$SECONDS
+until_true test -e "$work/starts" || { cat "$work/progress.txt"; exit 1; }
+kill -INT $running
+is_late() { [ $((SECONDS - began)) -ge 3 ]; }
+until_true is_late
+touch "$work/go"
+ends 130 wait $running
+[ "$(wc -l <"$work/starts")" = 1 ] || { echo "it began with another"; cat "$work/starts"; exit 1; }
 raw=$work/out/raw.jsonl
 ! pgrep -af "$work" || { echo "something is left running"; exit 1; }
 echo "ok $name: $before starts in 12 s, then $(starts)"

@@ -302,6 +302,10 @@ impl Running<'_> {
 
     /// Everything of a group on one device. What goes wrong there is written down.
     fn device(&mut self, name: &str, group: &Group, run: u32) -> Result<(), Error> {
+        // Where the time was up before anything was measured nobody has looked yet.
+        if self.is_stopped() {
+            return Err(Error::Stopped);
+        }
         let subjects = group.cases.iter().map(|case| self.subject(name, case, run));
         if subjects.collect::<Vec<_>>().iter().all(|subject| self.earlier.is_over(subject)) {
             self.done += group.cases.len();
