@@ -314,7 +314,7 @@ fn what_flows_say_no_end_of_goes_nowhere() {
         assert_eq!(rig.answer(PLAIN, inner(3)), []);
         // By the interface that it came by.
         let drop = ("tunnel-encap/no-remote".to_owned(), 1);
-        assert_eq!(rig.drops(), [drop.clone()]);
+        assert_eq!(rig.drops(), std::slice::from_ref(&drop));
         rig.inject(&inner(1), |packet| Injected::Frame { interface: VXLAN, packet });
         rig.run();
         assert_eq!(rig.drops(), [drop.clone(), drop]);
