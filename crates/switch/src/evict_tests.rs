@@ -1,22 +1,12 @@
 //! Full tables, and who goes.
 
 use super::*;
-use crate::{Connection, Event, TableSettings, World};
-use flow::{Snapshot, Verdict};
-use openflow::message::{Command, FlowMod, Kind, PortStats, flag, message};
-use openflow::{Fault, Field, Match, PortNumber, Version};
+use crate::testing::Nothing;
+use crate::{Connection, Event, TableSettings};
+use openflow::message::{Command, FlowMod, Kind, flag, message};
+use openflow::{Fault, Field, Match, Version};
 
 const SECOND: u64 = 1_000_000_000;
-
-struct Nothing;
-
-impl World for Nothing {
-    fn port_stats(&self, _: PortNumber) -> Option<PortStats> {
-        None
-    }
-
-    fn send(&mut self, _: &[u8], _: PortNumber, _: &Verdict, _: &Snapshot) {}
-}
 
 fn said(most: u32, groups: &[&str]) -> BTreeMap<u8, TableSettings> {
     let groups = groups.iter().map(|it| Sub::of_text(it).unwrap()).collect();

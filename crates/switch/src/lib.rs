@@ -26,6 +26,8 @@ mod paused;
 mod ports;
 mod stats;
 mod taught;
+#[cfg(test)]
+mod testing;
 mod told;
 mod vacancy;
 

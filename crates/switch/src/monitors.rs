@@ -169,20 +169,11 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Port, World};
-    use flow::{Asks, Snapshot, Verdict};
-    use openflow::message::{Command, FlowMod, Kind, PortStats, message};
-    use openflow::{Field, Match, PortNumber};
-
-    struct Nothing;
-
-    impl World for Nothing {
-        fn port_stats(&self, _: PortNumber) -> Option<PortStats> {
-            None
-        }
-
-        fn send(&mut self, _: &[u8], _: PortNumber, _: &Verdict, _: &Snapshot) {}
-    }
+    use crate::Port;
+    use crate::testing::Nothing;
+    use flow::Asks;
+    use openflow::message::{Command, FlowMod, Kind, message};
+    use openflow::{Field, Match};
 
     fn bridge() -> Bridge {
         let mut it = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);

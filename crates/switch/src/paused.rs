@@ -61,21 +61,11 @@ impl Bridge {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bridge, Connection, World};
-    use flow::{Snapshot, Verdict};
-    use openflow::message::{Command, FlowMod, Kind, PortStats, message};
-    use openflow::{Field, Match, PortNumber, Version};
+    use crate::testing::Nothing;
+    use crate::{Bridge, Connection};
+    use openflow::message::{Command, FlowMod, Kind, message};
+    use openflow::{Field, Match, Version};
     use std::collections::BTreeMap;
-
-    struct Nothing;
-
-    impl World for Nothing {
-        fn port_stats(&self, _: PortNumber) -> Option<PortStats> {
-            None
-        }
-
-        fn send(&mut self, _: &[u8], _: PortNumber, _: &Verdict, _: &Snapshot) {}
-    }
 
     fn connect(bridge: &mut Bridge, version: Version) -> Connection {
         let number = version as u8;
