@@ -8,7 +8,8 @@ use wire::vxlan::MAX_VNI;
 use crate::config::field::{Field, Refusal};
 use crate::config::form::Form;
 
-const FLOW: &str = "flow";
+/// The word for what is left to flows.
+pub(super) const FLOW: &str = "flow";
 
 /// A number up to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

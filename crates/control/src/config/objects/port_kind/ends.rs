@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::super::tunnel_number::FLOW;
 use super::super::vrf::VrfName;
 use crate::config::declare::by_another_word;
 use crate::config::field::{Field, Refusal};
@@ -44,8 +45,6 @@ enum Remote {
     At(IpAddr),
     Flow,
 }
-
-const FLOW: &str = "flow";
 
 impl Field for Remote {
     const EXPECTED: &'static str = "an IP address, as in \"192.0.2.9\", or \"flow\"";
