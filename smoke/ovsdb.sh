@@ -92,7 +92,7 @@ vs set Bridge br0 mcast_snooping_enable=false
 until_true is length 0 snooping
 
 # Collectors, as the manual page of ovs-vsctl has them.
-vs -- set Bridge br0 netflow=@nf -- --id=@nf create NetFlow targets='"192.168.0.34:5566"' active-timeout=30
+vs -- set Bridge br0 netflow=@nf -- --id=@nf create NetFlow targets='"192.168.0.34:5566"' active-timeout=30 add_id_to_interface=true engine_id=3
 exported() { is 'map(.name + " " + .protocol + " " + .collectors[0].address + " " + (.ports | map(.port) | join(","))) | join("; ")' "$1" export; }
 until_true exported 'br0.netflow netflow-5 192.168.0.34:5566 br0,v1,v2'
 vs set NetFlow br0 active_timeout=60 'targets="192.168.0.34:5567"' -- --id=@s create sFlow agent=eth1 targets='"192.168.0.34:6343"' header=128 sampling=64 polling=10 -- set Bridge br0 sflow=@s

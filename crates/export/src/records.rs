@@ -38,6 +38,10 @@ pub struct Records {
     domain: u32,
     /// One of so many packets is counted.
     sample: u32,
+    /// The observation point of all flows, where they have one.
+    point: Option<u32>,
+    /// Numbers of interfaces have the engine's in front.
+    engine_in_interfaces: bool,
     /// Between two times that templates are told.
     refresh_ms: u64,
     sequence: u32,
@@ -58,12 +62,29 @@ impl Records {
             style,
             domain,
             sample,
+            point: None,
+            engine_in_interfaces: false,
             refresh_ms,
             sequence,
             templates_ms,
             told: 0,
             left_out: 0,
         }
+    }
+
+    /// The same, told of one observation point: by IPFIX, which alone has such.
+    #[must_use]
+    pub fn at_point(self, point: u32) -> Self {
+        match self.protocol {
+            Protocol::Ipfix => Self { style: Style::Observed, point: Some(point), ..self },
+            Protocol::NetFlow9 | Protocol::NetFlow5 => self,
+        }
+    }
+
+    /// The same with the engine's number in front of those of interfaces: by NetFlow 5 alone.
+    #[must_use]
+    pub fn with_engine_in_interfaces(self) -> Self {
+        Self { engine_in_interfaces: true, ..self }
     }
 
     /// The same by IPFIX of what flows of a switch have noted in an observation domain, with the
@@ -76,8 +97,12 @@ impl Records {
     /// The datagrams that tell of these flows, and of templates where it is time.
     pub fn write(&mut self, now: Now, flows: &[Ended]) -> Vec<Vec<u8>> {
         if self.protocol == Protocol::NetFlow5 {
-            let (datagrams, count) =
-                netflow5::write(now, flows, (self.domain, self.sample), &mut self.sequence);
+            let who = netflow5::Who {
+                engine: self.domain as u16,
+                sample: self.sample,
+                is_in_interfaces: self.engine_in_interfaces,
+            };
+            let (datagrams, count) = netflow5::write(now, flows, who, &mut self.sequence);
             self.told += count as u64;
             self.left_out += (flows.len() - count) as u64;
             return datagrams;
@@ -100,7 +125,11 @@ impl Records {
                 datagrams.push(self.finish(now, message));
                 message = Message::new(style);
             }
-            message.record(shape, ended, began_ms);
+            let mut told = *ended;
+            if let Some(point) = self.point {
+                told.key.observed.1 = point;
+            }
+            message.record(shape, &told, began_ms);
             self.told += 1;
         }
         if message.records > 0 {

@@ -110,3 +110,32 @@ fn datagrams_are_no_longer_than_links_take() {
     let told = told.filter(|(number, _)| *number == 257).map(|(_, set)| set.len() / octets);
     assert_eq!(told.sum::<usize>(), 200);
 }
+
+#[test]
+fn all_flows_are_told_of_the_point_that_ipfix_is_told_of() {
+    let told = |records: Records| {
+        let mut records = records.at_point(0xff00_0001);
+        let datagram = records.write(NOW, &[v4(), v4()]).remove(0);
+        let points = datagram.windows(4).filter(|it| *it == [0xff, 0, 0, 1]).count();
+        (datagram.windows(4).any(|field| field == [0, 138, 0, 4]), points)
+    };
+    assert_eq!(told(Records::new(Protocol::Ipfix, 9, 1, REFRESH_MS)), (true, 2));
+    assert_eq!(told(Records::new(Protocol::NetFlow9, 9, 1, REFRESH_MS)), (false, 0));
+}
+
+#[test]
+fn netflow_5_may_tell_interfaces_with_the_engine_in_front() {
+    let interfaces = |records: &mut Records| {
+        let datagram = records.write(NOW, &[v4()]).remove(0);
+        (word(&datagram, 24 + 12), word(&datagram, 24 + 14))
+    };
+    let records = || Records::new(Protocol::NetFlow5, 0x0581, 1, REFRESH_MS);
+    assert_eq!(interfaces(&mut records()), (3, 4));
+    // Seven bits of the engine's, nine of the interface's.
+    let mut with = records().with_engine_in_interfaces();
+    assert_eq!(interfaces(&mut with), (1 << 9 | 3, 1 << 9 | 4));
+    let mut far = v4();
+    far.key.place.input = 0x2ff;
+    let datagram = with.write(NOW, &[far]).remove(0);
+    assert_eq!(word(&datagram, 24 + 12), 1 << 9 | 0xff);
+}

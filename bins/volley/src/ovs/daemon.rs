@@ -99,7 +99,17 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("SSL", &["private_key", "certificate", "ca_cert", "bootstrap_ca_cert"]),
     ("NetFlow", &["targets", "engine_type", "engine_id", "add_id_to_interface", "active_timeout"]),
     ("sFlow", &["targets", "agent", "sampling", "header", "polling"]),
-    ("IPFIX", &["targets", "sampling", "obs_domain_id", "cache_active_timeout", "cache_max_flows"]),
+    (
+        "IPFIX",
+        &[
+            "targets",
+            "sampling",
+            "obs_domain_id",
+            "obs_point_id",
+            "cache_active_timeout",
+            "cache_max_flows",
+        ],
+    ),
     ("Flow_Sample_Collector_Set", &["id", "bridge", "ipfix"]),
     (
         "Mirror",

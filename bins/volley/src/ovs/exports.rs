@@ -67,16 +67,17 @@ fn netflow(row: &Row) -> Result<String, String> {
     let collectors = collectors(row, None)?;
     let engine = |column: &str| number(row, column, 0, 255).map(|it| it.unwrap_or(0));
     let domain = engine("engine_type")? << 8 | engine("engine_id")?;
-    if row.get("add_id_to_interface").atoms().first() == Some(&Atom::Bool(true)) {
-        return Err("add_id_to_interface is not done here".to_owned());
-    }
+    let adds_id = row.get("add_id_to_interface").atoms().first() == Some(&Atom::Bool(true));
     // 0 is the usual time, and -1 as long as there is.
     let active = match row.whole("active_timeout") {
         None | Some(0) => 600,
         Some(-1) => DAY,
         Some(seconds) => seconds.clamp(1, DAY),
     };
-    Ok(format!("protocol netflow-5 {collectors} sample 1 domain {domain} active {active}s"))
+    Ok(format!(
+        "protocol netflow-5 {collectors} sample 1 domain {domain} \
+         engine_in_interfaces {adds_id} active {active}s"
+    ))
 }
 
 fn sflow(row: &Row) -> Result<String, String> {
@@ -97,8 +98,10 @@ fn ipfix(row: &Row) -> Result<String, String> {
     let collectors = collectors(row, Some(IPFIX))?;
     let sample = number(row, "sampling", 1, 1_000_000)?.unwrap_or(400);
     let domain = number(row, "obs_domain_id", 0, u32::MAX.into())?.unwrap_or(0);
+    let point = number(row, "obs_point_id", 0, u32::MAX.into())?;
+    let point = point.map_or_else(|| "none".to_owned(), |point| point.to_string());
     let cache = cache(row)?;
-    Ok(format!("protocol ipfix {collectors} sample {sample} domain {domain} {cache}"))
+    Ok(format!("protocol ipfix {collectors} sample {sample} domain {domain} point {point} {cache}"))
 }
 
 /// Of what flows sample: how many, and in which domain, they say.

@@ -278,9 +278,11 @@ fn collectors_are_told_as_the_bridge_says() {
     let uuid = |name: &str| json!(["uuid", name]);
     let named = json!({ "netflow": uuid("n"), "sflow": uuid("s"), "ipfix": uuid("i") });
     let two = json!(["set", ["10.0.0.9:9995", "[::1]:7"]]);
-    let netflow = json!({ "targets": two, "engine_type": 1, "engine_id": 2, "active_timeout": 30 });
+    let netflow = json!({ "targets": two, "engine_type": 1, "engine_id": 2, "active_timeout": 30,
+        "add_id_to_interface": true });
     let sflow = json!({ "targets": "10.0.0.9", "sampling": 64, "agent": "eth0" });
-    let ipfix = json!({ "targets": "10.0.0.9:4739", "obs_domain_id": 123, "cache_max_flows": 9 });
+    let ipfix = json!({ "targets": "10.0.0.9:4739", "obs_domain_id": 123, "obs_point_id": 7,
+        "cache_max_flows": 9 });
     let tables = |netflow: &Value| {
         json!({ "NetFlow": { "n": { "new": netflow } }, "sFlow": { "s": { "new": sflow } },
             "IPFIX": { "i": { "new": ipfix } } })
@@ -288,9 +290,9 @@ fn collectors_are_told_as_the_bridge_says() {
     let (told, others) = set(&mut all, named.clone(), tables(&netflow));
     let wanted = [
         "export add br0.ipfix protocol ipfix collectors 10.0.0.9:4739 sample 400 domain 123 \
-         active 1s idle 1s cache 64",
+         point 7 active 1s idle 1s cache 64",
         "export add br0.netflow protocol netflow-5 collectors 10.0.0.9:9995 collectors [::1]:7 sample 1 \
-         domain 258 active 30s",
+         domain 258 engine_in_interfaces true active 30s",
         "export add br0.sflow protocol sflow-5 collectors 10.0.0.9:6343 sample 64 header 128 \
          counters 30s agent none",
         "bridge set br0 export br0.ipfix export br0.netflow export br0.sflow",
@@ -302,7 +304,7 @@ fn collectors_are_told_as_the_bridge_says() {
     let set_anew = [
         "export set br0.netflow collectors none",
         "export set br0.netflow protocol netflow-5 collectors 10.0.0.8:1 sample 1 domain 0 \
-         active 600s",
+         engine_in_interfaces false active 600s",
     ];
     assert_eq!(told, set_anew);
     // One that is wrong is said, and is no more; so with what the bridge names no more.

@@ -50,6 +50,12 @@ object! {
         /// The number by which collectors know the router: IPFIX's observation domain, NetFlow's
         /// source or engine, sFlow's sub-agent
         pub domain: u32 = 0,
+        /// The point in its domain that flows were seen at, which IPFIX tells of each; of none when
+        /// left out
+        pub point: Option<u32> as "12" = None,
+        /// NetFlow 5 tells interfaces by seven bits of its engine's number and nine of their own,
+        /// so that collectors tell those of several routers apart
+        pub engine_in_interfaces: bool = false,
         /// Flows that last are told once in so long
         pub active: Duration = Duration::from_secs(60),
         /// Flows are over that are silent for so long
@@ -137,6 +143,17 @@ impl Export {
         if self.set.is_some() && (self.sample, self.domain) != (1, 0) {
             let message = "flows say what they sample, and in which domain".to_owned();
             refuse("set", message, "`set` without `sample` and `domain`");
+        }
+        if self.point.is_some() && self.protocol != ExportProtocol::Ipfix {
+            let message = format!("{} has no observation points", self.protocol.word());
+            refuse("point", message, "`point` with `protocol = \"ipfix\"`");
+        }
+        if self.set.is_some() && self.point.is_some() {
+            refuse("point", "flows say the point of what they sample".to_owned(), "no `point`");
+        }
+        if self.engine_in_interfaces && self.protocol != ExportProtocol::NetFlow5 {
+            let message = format!("{} tells interfaces by 32 bits", self.protocol.word());
+            refuse("engine_in_interfaces", message, "it with `protocol = \"netflow-5\"`");
         }
         if self.protocol == ExportProtocol::NetFlow5 {
             if self.domain > u32::from(u16::MAX) {
@@ -233,6 +250,15 @@ export_out = ["flows"]
                 "flows cannot sample to netflow-9",
             ),
             ("collectors = [\"10.0.0.1:9\"]\nsample = 5\nset = 1", "flows say what they sample"),
+            ("collectors = [\"10.0.0.1:9\"]\npoint = 5\nset = 1", "flows say the point"),
+            (
+                "collectors = [\"10.0.0.1:9\"]\npoint = 5\nprotocol = \"netflow-9\"",
+                "netflow-9 has no observation points",
+            ),
+            (
+                "collectors = [\"10.0.0.1:9\"]\nengine_in_interfaces = true",
+                "ipfix tells interfaces by 32 bits",
+            ),
             (
                 "collectors = [\"10.0.0.1:9\"]\nprotocol = \"netflow-5\"\ndomain = 65536",
                 "NetFlow 5 has no room for the domain 65536",

@@ -451,7 +451,15 @@ fn exports(config: &mut Config, ports: &[u8]) {
         let collectors = vec![([192, 0, 2, number + 1], 4739).into()];
         let (source, sample) =
             ((number % 2 == 0).then(|| [192, 0, 2, 1].into()), 1 + u32::from(number));
-        let export = Export { protocol, collectors, source, sample, ..Export::default() };
+        let export = Export {
+            protocol,
+            collectors,
+            source,
+            sample,
+            point: (protocol == ExportProtocol::Ipfix).then(|| number.into()),
+            engine_in_interfaces: protocol == ExportProtocol::NetFlow5,
+            ..Export::default()
+        };
         config.exports.insert(named.clone(), export);
         if let Some(port) = config.ports.get_mut(&name(number)) {
             let export_out = if number % 2 == 0 { vec![named.clone()] } else { Vec::new() };

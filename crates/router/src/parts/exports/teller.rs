@@ -164,6 +164,14 @@ impl Telling {
                 Some(_) => Words::Observed(cache, Domains::new(refresh_ms)),
                 None => {
                     let records = Records::new(protocol, config.domain, config.sample, refresh_ms);
+                    let records = match config.point {
+                        Some(point) => records.at_point(point),
+                        None => records,
+                    };
+                    let records = match config.engine_in_interfaces {
+                        true => records.with_engine_in_interfaces(),
+                        false => records,
+                    };
                     Words::Flows(cache, records)
                 }
             }
