@@ -10,6 +10,10 @@
 
 use ovsdb::Row;
 
+/// Milliseconds between two times that shares are moved by load: where nobody says it, at most.
+const USUAL_REBALANCE_MS: u64 = 10_000;
+const MOST_REBALANCE_MS: u64 = 3_600_000;
+
 /// What `port add` says of a bond of these ports.
 pub(super) fn words(port: &Row, members: &[String]) -> Result<String, String> {
     let other = port.get("other_config").pairs();
@@ -19,7 +23,14 @@ pub(super) fn words(port: &Row, members: &[String]) -> Result<String, String> {
     }
     let mut words = match (port.text("lacp").unwrap_or("off"), mode) {
         ("off", "active-backup") => "bond mode active-backup".to_owned(),
-        ("off", "balance-slb") => "bond mode balance-slb".to_owned(),
+        ("off", "balance-slb") => {
+            let every = other.get("bond-rebalance-interval");
+            let every = every.map_or(Ok(USUAL_REBALANCE_MS), |text| text.parse::<u64>());
+            let every = every.map_err(|_| "bond-rebalance-interval is no number".to_owned())?;
+            // Less often than asked: a second, at least.
+            let every = if every == 0 { 0 } else { every.clamp(1_000, MOST_REBALANCE_MS) };
+            format!("bond mode balance-slb rebalance {every}ms")
+        }
         ("off", mode) => return Err(format!("bond_mode {mode} carries nothing without lacp")),
         (lacp @ ("active" | "passive"), mode) => {
             let rate = match other.get("lacp-time").map(String::as_str) {
@@ -80,8 +91,15 @@ mod tests {
         );
         assert_eq!(
             told(&[("bond_mode", "balance-slb")], &[("bond-primary", "b")]).unwrap(),
-            "bond mode balance-slb members a members b"
+            "bond mode balance-slb rebalance 10000ms members a members b"
         );
+        for (interval, rebalance) in [("0", "0"), ("7", "1000"), ("30000", "30000")] {
+            let other = [("bond-rebalance-interval", interval)];
+            let told = told(&[("bond_mode", "balance-slb")], &other).unwrap();
+            assert!(told.starts_with(&format!("bond mode balance-slb rebalance {rebalance}ms ")));
+        }
+        let other = [("bond-rebalance-interval", "x")];
+        assert!(told(&[("bond_mode", "balance-slb")], &other).is_err());
         assert_eq!(
             told(&[("lacp", "active"), ("bond_mode", "balance-tcp")], &[("lacp-time", "fast")])
                 .unwrap(),

@@ -15,6 +15,9 @@ pub struct Bond {
     pub carrying: u64,
     /// How often another member took over, or fewer carried than before.
     pub failovers: u64,
+    /// How often stations were given another member for what they send, in balance-slb: 256 shares
+    /// of them, of which each counts as one.
+    pub shares_moved: u64,
     /// The other end, as LACP tells it: priority and address of the system; null where none is
     /// known.
     pub partner: Option<String>,
@@ -52,11 +55,16 @@ pub struct BondMember {
 impl View for Bond {
     view!("show bonds", "/v1/bonds", All => Vec<Self>,
         "Bonds, which of their members carry, and what LACP knows of the other end");
-    counters!("failovers", "lacp_received", "lacp_sent");
+    counters!("failovers", "shares_moved", "lacp_received", "lacp_sent");
     const METRICS: Option<Metrics<Self>> = Some((All, |bonds, out| {
         out.of(bonds, |bond| [("bond", &bond.name[..])])
             .gauge("bond_carrying", "Members that carry.", |bond| bond.carrying as f64)
-            .counter("bond_failovers", "Changes of the members that carry.", |bond| bond.failovers);
+            .counter("bond_failovers", "Changes of the members that carry.", |bond| bond.failovers)
+            .counter(
+                "bond_shares_moved",
+                "Shares of stations that were given another member.",
+                |bond| bond.shares_moved,
+            );
         let members = bonds.iter().flat_map(|bond| bond.members.iter().map(move |it| (bond, it)));
         out.of(members, |row| [("bond", &row.0.name[..]), ("member", &row.1.port[..])])
             .counter("bond_lacp_received", "LACP messages received.", |row| row.1.lacp_received)
@@ -72,7 +80,7 @@ impl View for Bond {
             "heard": member.heard.as_deref().unwrap_or("-"),
             "says": member.partner_state.as_deref().unwrap_or("-"),
             "lacp rx": member.lacp_received, "lacp tx": member.lacp_sent,
-            "failovers": bond.failovers,
+            "failovers": bond.failovers, "moved": bond.shares_moved,
         })
     }
 }

@@ -293,6 +293,7 @@ answers! { FakeRouter, router, filter;
             link_up: true,
             carrying: 1,
             failovers: count,
+            shares_moved: count,
             partner: Some("32768,06:00:00:00:00:01".to_owned()),
             partner_key: Some(7),
             key: Some(9),

@@ -7,7 +7,7 @@
 //! ```
 //! The member counts it once more, and its features and its scheduler see it.
 
-use crate::tables::{Interfaces, Setup};
+use crate::tables::{BondWays, Interfaces, Setup};
 use graph::{Context, Exits, Node, Published};
 use packet::Frame;
 
@@ -51,7 +51,9 @@ impl Node for BondOutput {
                 tx = packet.tx();
                 ways = interfaces.bond_ways(tx);
             }
-            match ways.and_then(|ways| ways.member(packet.header())) {
+            let leaves =
+                |ways: &BondWays| ways.member_for(packet.header(), packet.length(), context.worker);
+            match ways.and_then(leaves) {
                 Some(member) => {
                     packet.set_tx(member);
                     Exit::Output
@@ -65,10 +67,11 @@ impl Node for BondOutput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::BondWays;
+    use crate::tables::{SHARES, ShareLoads};
     use crate::testing::{BOND, BOND_MEMBERS, World};
     use graph::harness::NodeHarness;
     use std::collections::BTreeSet;
+    use std::sync::Arc;
     use wire::craft;
 
     fn run(world: &World, frames: &[Vec<u8>], tx: u16) -> Vec<(String, u16)> {
@@ -94,5 +97,28 @@ mod tests {
         world.change_interface(BOND, |row| row.put(ways(Vec::new())));
         assert_eq!(run(&world, &frames[..1], BOND)[0].0, "no-member");
         assert_eq!(run(&world, &frames[..1], 0)[0].0, "no-member");
+    }
+
+    #[test]
+    fn what_each_share_of_stations_carries_is_counted_where_that_is_asked_for() {
+        let mut world = World::new();
+        let loads = Arc::new(ShareLoads::new(1));
+        let counting = Some(Arc::clone(&loads));
+        let ways = BondWays { loads: counting, ..BondWays::by_source(&BOND_MEMBERS) };
+        world.change_interface(BOND, |row| row.put(Some(ways.clone())));
+        let frame = |last: u8| craft::ethernet([4, 0, 0, 0, 0, last], [2; 6]).ipv4(1, 2).udp(3, 4);
+        let frames = [1, 2, 1].map(|last| frame(last).payload_len(100).build());
+        let by = run(&world, &frames, BOND);
+        assert_eq!(by[0], by[2]);
+        let totals = loads.totals();
+        let (used, of): (Vec<usize>, Vec<u64>) =
+            (0..SHARES).map(|share| (share, totals[share])).filter(|it| it.1 != 0).unzip();
+        let bytes = frames[0].len() as u64;
+        assert_eq!((of.len(), of.iter().sum::<u64>()), (2, 3 * bytes));
+        for (share, of) in used.iter().zip(of) {
+            let member = ways.members[*share];
+            let left = by.iter().filter(|(_, tx)| *tx == member).count() as u64;
+            assert!(of == left * bytes || left == 3);
+        }
     }
 }

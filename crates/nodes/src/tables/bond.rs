@@ -9,6 +9,8 @@
 use crate::ip::{ip4_flow, ip6_flow};
 use crate::tables::{Interface, InterfaceId, Interfaces, Mode};
 use fib::ecmp::flow_hash;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use wire::MacAddr;
 use wire::ethernet::{self, ethertype};
 use wire::vlan::{self, Walk};
@@ -45,7 +47,46 @@ pub struct BondWays {
     pub members: Vec<u16>,
     /// What keeps frames together.
     pub hash: BondHash,
+    /// Who counts what each share carries, if somebody asks.
+    pub loads: Option<Arc<ShareLoads>>,
 }
+
+/// Octets that left in each share of stations, as each worker counts them.
+#[derive(Debug)]
+pub struct ShareLoads(Box<[[AtomicU64; SHARES]]>);
+
+impl ShareLoads {
+    /// Nothing left yet.
+    pub fn new(workers: usize) -> Self {
+        let none = || [const { AtomicU64::new(0) }; SHARES];
+        Self((0..workers.max(1)).map(|_| none()).collect())
+    }
+
+    /// Counts what leaves: each worker for itself.
+    #[inline]
+    pub fn add(&self, worker: u16, share: usize, bytes: usize) {
+        if let Some(count) = self.0.get(usize::from(worker)).and_then(|own| own.get(share)) {
+            // Nobody else writes it.
+            let sum = count.load(Ordering::Relaxed).wrapping_add(bytes as u64);
+            count.store(sum, Ordering::Relaxed);
+        }
+    }
+
+    /// Octets so far, of all workers.
+    pub fn totals(&self) -> [u64; SHARES] {
+        let of = |share: usize| self.0.iter().map(move |own| own[share].load(Ordering::Relaxed));
+        std::array::from_fn(|share| of(share).fold(0, u64::wrapping_add))
+    }
+}
+
+/// Each is itself alone: what is counted is no part of a configuration.
+impl PartialEq for ShareLoads {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for ShareLoads {}
 
 /// What frames have in common that leave by one member.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,17 +101,18 @@ pub enum BondHash {
 }
 
 /// Shares of members that stations are spread over.
-const SHARES: u16 = 256;
+pub const SHARES: usize = 256;
 
 impl BondWays {
     /// Ways by stations: each share of them has the member that fits it best, so that of a member
     /// that comes or goes no other shares than its own move.
     pub fn by_source(members: &[u16]) -> Self {
-        let best = |share: u16| {
-            let fit = |member: &&u16| flow_hash(0, share.into(), u128::from(**member), 0, 0);
+        let best = |share: usize| {
+            let fit = |member: &&u16| flow_hash(0, share as u128, u128::from(**member), 0, 0);
             members.iter().max_by_key(fit).copied()
         };
-        Self { members: (0..SHARES).filter_map(best).collect(), hash: BondHash::Source }
+        let members = (0..SHARES).filter_map(best).collect();
+        Self { members, hash: BondHash::Source, loads: None }
     }
 
     /// The member that a frame leaves by; none where none carries.
@@ -79,20 +121,30 @@ impl BondWays {
         match &self.members[..] {
             [] => None,
             [one] => Some(*one),
-            several => share_of(several, self.hash.of(frame)),
+            several => several.get(share_of(several, self.hash.of(frame))).copied(),
         }
+    }
+
+    /// The same of one of so many octets, which a worker sends now: it is counted where that is
+    /// asked for.
+    #[inline]
+    pub fn member_for(&self, frame: &[u8], bytes: usize, worker: u16) -> Option<u16> {
+        let Some(loads) = &self.loads else { return self.member(frame) };
+        let share = share_of(&self.members, self.hash.of(frame));
+        loads.add(worker, share, bytes);
+        self.members.get(share).copied()
     }
 
     /// The member by which a station's frames leave, in the VLAN that `frame` has.
     pub fn member_of(&self, station: MacAddr, frame: &[u8]) -> Option<u16> {
-        share_of(&self.members, vlan::walk(frame).map_or(0, |walk| by_source(station, &walk)))
+        let hash = vlan::walk(frame).map_or(0, |walk| by_source(station, &walk));
+        self.members.get(share_of(&self.members, hash)).copied()
     }
 }
 
 #[inline]
-fn share_of(members: &[u16], hash: u32) -> Option<u16> {
-    let share = (u64::from(hash) * members.len() as u64) >> 32;
-    members.get(share as usize).copied()
+fn share_of(members: &[u16], hash: u32) -> usize {
+    ((u64::from(hash) * members.len() as u64) >> 32) as usize
 }
 
 /// A number that is one for all frames of a station in a VLAN, that of the outer tag.
@@ -151,7 +203,7 @@ mod tests {
     use wire::craft;
 
     fn ways(hash: BondHash) -> BondWays {
-        BondWays { members: vec![3, 5, 8], hash }
+        BondWays { members: vec![3, 5, 8], hash, loads: None }
     }
 
     fn udp(port: u16) -> Vec<u8> {

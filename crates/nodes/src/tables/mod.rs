@@ -39,7 +39,7 @@ mod vlan;
 mod vrfs;
 
 pub use bindings::{Bindings, Bound};
-pub use bond::{BondHash, BondMember, BondWays, Collects};
+pub use bond::{BondHash, BondMember, BondWays, Collects, SHARES, ShareLoads};
 use bridge::Members;
 pub use bridge::{BridgeId, BridgePort, ComesBack, FlowPort, Heeds, Spanning, bridge_port};
 pub use counters::{

@@ -118,12 +118,12 @@ mod tests {
                 "partner_state": null, "lacp_received": 0, "lacp_sent": 0 })
         };
         let bond = json!({ "name": "b0", "mode": "active-backup", "link_up": true, "carrying": 1, "failovers": 0,
-            "partner": null, "partner_key": null, "key": null,
+            "shares_moved": 0, "partner": null, "partner_key": null, "key": null,
             "members": [member("p1", true, "carries"), member("p2", false, "down")] });
         let bond: Bond = serde_json::from_value(bond).unwrap();
         let members = vec![member("p1", true, "carries"), member("p2", true, "active")];
         let slb = json!({ "name": "b1", "mode": "balance-slb", "link_up": true, "carrying": 2, "failovers": 0,
-            "partner": null, "partner_key": null, "key": null, "members": members });
+            "shares_moved": 0, "partner": null, "partner_key": null, "key": null, "members": members });
         let slb: Bond = serde_json::from_value(slb).unwrap();
         assert_eq!(
             shown(&slb),

@@ -136,6 +136,7 @@ fn made(name: &PortName, port: &Port) -> String {
             primary,
             lacp,
             lacp_rate,
+            rebalance,
             fallback,
             up_delay,
             down_delay,
@@ -148,7 +149,8 @@ fn made(name: &PortName, port: &Port) -> String {
             format!(
                 "bond add {name}{members} mode {mode} hash {hash} min_links {min_links}{primary} \
                  lacp {} lacp_rate {rate} fallback {fallback} up_delay {}ms down_delay {}ms \
-                 system_priority {system_priority}{}",
+                 rebalance {}ms system_priority {system_priority}{}",
+                rebalance.as_millis(),
                 lacp.word(),
                 up_delay.as_millis(),
                 down_delay.as_millis(),

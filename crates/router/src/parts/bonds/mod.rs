@@ -12,6 +12,7 @@
 mod delays;
 mod learning;
 mod machine;
+mod shares;
 
 use crate::core::Core;
 use crate::interfaces::{Link, OpenPort};
@@ -30,6 +31,7 @@ use nodes::tables::{
     BondHash as Hash, BondMember, BondWays, Collects, Interface, InterfaceId, LacpHeard,
     Link as Stands, Mode,
 };
+use shares::Shares;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::{Duration, Instant};
@@ -60,6 +62,8 @@ struct Bond {
     now: Carriers,
     /// Which stations switches are to be told of still.
     learning: Learning,
+    /// Whose loads are evened, in balance-slb.
+    shares: Option<Shares>,
     failovers: u64,
 }
 
@@ -89,6 +93,7 @@ impl Bond {
             lacp: None,
             now: Carriers::default(),
             learning: Learning::default(),
+            shares: None,
             failovers: 0,
         }
     }
@@ -166,11 +171,26 @@ impl Bond {
     fn ways(&self) -> BondWays {
         // Fewer than it is to have carry nothing: whoever stands beside takes over.
         let members = if self.link().up { self.now.carrying.clone() } else { Vec::new() };
+        let by = |hash: Hash| BondWays { members: members.clone(), hash, loads: None };
         match (self.config.mode, self.config.hash) {
-            (BondMode::BalanceSlb, _) => BondWays::by_source(&members),
-            (_, BondHash::Layer2) => BondWays { members, hash: Hash::Stations },
-            (_, BondHash::Layer34) => BondWays { members, hash: Hash::Flow },
+            (BondMode::BalanceSlb, _) => match &self.shares {
+                Some(shares) => shares.ways(&members),
+                None => BondWays::by_source(&members),
+            },
+            (_, BondHash::Layer2) => by(Hash::Stations),
+            (_, BondHash::Layer34) => by(Hash::Flow),
         }
+    }
+
+    /// Evens what its members carry, if it is to; whether other members carry something now.
+    fn evens(&mut self, workers: usize, now_ns: u64) -> bool {
+        let period_ns = self.config.rebalance.as_nanos() as u64;
+        if self.config.mode != BondMode::BalanceSlb || period_ns == 0 {
+            return self.shares.take().is_some();
+        }
+        let is_new = self.shares.is_none();
+        let shares = self.shares.get_or_insert_with(|| Shares::new(workers, now_ns + period_ns));
+        shares.look(now_ns, period_ns, &self.now.carrying) || is_new
     }
 
     /// What its members make of its link.
@@ -331,6 +351,10 @@ impl Bonds {
                     bond.learning.begin(now_ns);
                 }
             }
+            let workers = core.workers();
+            if bond.evens(workers, now_ns) {
+                core.touch_rows();
+            }
             let link = bond.link();
             if let Some(port) = core.ports.get_mut(name) {
                 port.aggregate = link;
@@ -380,6 +404,7 @@ impl Bonds {
                 link_up: bond.link().up,
                 carrying: bond.now.carrying.len() as u64,
                 failovers: bond.failovers,
+                shares_moved: bond.shares.as_ref().map_or(0, |shares| shares.moves),
                 partner: group.map(system),
                 partner_key: group.map(|(.., key)| key),
                 key: bond.lacp.as_ref().map(|_| bond.own(port).key),

@@ -6,7 +6,7 @@ use control::config::objects::port::PortName;
 use control::config::{Config, Host, Source, parse};
 use control::view;
 use fib::mac::MacKey;
-use nodes::tables::{BondHash, BondWays, Collects, ComesBack, Interface, LacpHeard, Mode};
+use nodes::tables::{BondHash, BondWays, Collects, ComesBack, Interface, LacpHeard, Mode, SHARES};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use wire::lacp::{End, Pdu};
@@ -244,6 +244,26 @@ fn one_member_carries_beside_an_end_that_speaks_no_lacp_until_it_does() {
     let heard = |router: &Router| shown(router).members[0].heard.as_deref() == Some("defaulted");
     until(&mut router, |router| heard(router));
     assert_eq!(carrying(&router), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn stations_that_send_much_are_given_to_the_member_that_carries_less() {
+    let mut router = started(&config("", "mode = \"balance-slb\", rebalance = \"1s\""));
+    let ways = |router: &Router| row(router, "b0").get::<BondWays>().unwrap().clone();
+    let first = ways(&router);
+    let member = first.members[0];
+    let own = (0..SHARES).filter(|share| first.members[*share] == member).take(2);
+    let loads = first.loads.clone().unwrap();
+    own.for_each(|share| loads.add(0, share, 1_000_000));
+    until(&mut router, |router| shown(router).shares_moved > 0);
+    let second = ways(&router).members;
+    let moved = first.members.iter().zip(&second).filter(|(before, after)| before != after);
+    assert_eq!((moved.count(), shown(&router).shares_moved), (1, 1));
+    // Never, where nobody wants it.
+    let never = started(&config("", "mode = \"balance-slb\", rebalance = \"0s\""));
+    assert_eq!(ways(&never), BondWays { loads: None, ..first });
+    let wrong = Source::new("router.toml", text("", "rebalance = \"500ms\""));
+    assert!(parse(&wrong, &Host::any()).unwrap_err().to_string().contains("rebalance"));
 }
 
 /// Turns a router until something is so.

@@ -7,6 +7,7 @@
 //!               802.3ad         as balance-xor, and both ends agree by LACP which do
 //! ```
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::super::port_name::PortName;
@@ -62,6 +63,9 @@ word_field! {
 /// For how long a link may be otherwise than it counts.
 const MOST_DELAY: Duration = Duration::from_secs(300);
 
+/// Between two looks at what members carry.
+const REBALANCES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(3600);
+
 /// Members of one bond.
 const MOST_MEMBERS: usize = 16;
 
@@ -88,6 +92,9 @@ object! {
         pub up_delay: Duration as "200ms" = Duration::ZERO,
         /// For how long it is down before that counts
         pub down_delay: Duration as "50ms" = Duration::ZERO,
+        /// How often stations of members that carry much are given to members that carry little, in
+        /// balance-slb; never if 0
+        pub rebalance: Duration = Duration::from_secs(10),
         /// Its priority among the two ends, the lower the better
         pub system_priority: u16 = 32_768,
         /// Tells it from other bonds of the router; a number of its own when left out
@@ -135,6 +142,10 @@ impl Kind for Bond {
                 let message = format!("`{key}` is {delay:?}");
                 refuse(key, message, format!("at most {MOST_DELAY:?}"));
             }
+        }
+        if !self.rebalance.is_zero() && !REBALANCES.contains(&self.rebalance) {
+            let message = format!("`rebalance` is {:?}", self.rebalance);
+            refuse("rebalance", message, "\"0s\", or \"1s\" to \"1h\"".to_owned());
         }
         let Some(primary) = &self.primary else { return };
         if !self.members.contains(primary) {
