@@ -181,6 +181,36 @@ appctl ofproto/trace br-tun in_port=1,dl_vlan=1,icmp | has 'Datapath actions: po
 appctl ofproto/trace br-tun in_port=2,tun_id=0x64,tun_src=192.0.2.3,icmp | has 'Datapath actions: drop'
 directed "$work" 192.0.2.77
 ! on "$a" ping -q -c 2 -i 0.2 -W 1 10.0.9.2 >/dev/null || { echo "192.0.2.77 is nobody"; exit 1; }
+# Our end, too: from where flows say, which Open vSwitch sees.
+# sees FOLDER MATCH: packets of the tunnel are like this there, as a flow in front of all others says.
+sees() {
+    ofctl add-flow "unix:$1/br-tun.mgmt" "table=0,priority=65000,in_port=2,$2,actions=resubmit(,4)"
+    has_some() { on "$a" ping -q -c 1 -W 1 10.0.9.2 >/dev/null || true; ofctl dump-flows "unix:$1/br-tun.mgmt" | has 'n_packets=[1-9].*priority=65000,'; }
+    until_true has_some "$1"
+    ofctl --strict del-flows "unix:$1/br-tun.mgmt" "table=0,priority=65000,in_port=2,$2"
+}
+ours set Interface vx0 options:local_ip=flow
+ours get Interface vx0 error | has -x '\[\]'
+leaves_from() { ofctl mod-flows "unix:$work/br-tun.mgmt" "table=2,dl_vlan=1,actions=strip_vlan,set_tunnel:0x64,set_field:192.0.2.2->tun_dst,set_field:$1->tun_src,output:2"; }
+for end in 192.0.2.1 192.0.2.66; do
+    leaves_from $end
+    sees "$work/theirs" "tun_src=$end"
+done
+appctl ofproto/trace br-tun in_port=1,dl_vlan=1,icmp | has 'Datapath actions: pop_vlan,set(tunnel(tun_id=0x64,src=192.0.2.66,dst=192.0.2.2)),2'
+directed "$work" 192.0.2.2
+sees "$work/theirs" tun_src=192.0.2.1
+pings "$a" 10.0.9.2 | has '3 received'
+# And the usual command, which names no end of ours: packets come to any of our addresses, and leave from that of the way.
+ours remove Interface vx0 options local_ip -- set Interface vx0 options:remote_ip=192.0.2.2
+ours get Interface vx0 error | has -x '\[\]'
+until_true meets "$a" 06:00:00:00:00:0c
+pings "$a" 10.0.9.2 | has '3 received'
+sees "$work/theirs" tun_src=192.0.2.1
+sees "$work" tun_dst=192.0.2.1
+ours set Interface vx0 options:local_ip=flow 2>"$work/told" || true
+ours get Interface vx0 error | has 'local_ip=flow requires options:remote_ip=flow'
+ours set Interface vx0 options:local_ip=192.0.2.1 options:remote_ip=flow
+directed "$work" 192.0.2.77
 # What NORMAL floods goes there, too.
 ofctl mod-flows "unix:$work/br-tun.mgmt" 'table=2,dl_vlan=1,actions=strip_vlan,set_tunnel:0x64,set_field:192.0.2.2->tun_dst,NORMAL'
 ip -n "$a" neigh flush all
@@ -198,6 +228,13 @@ for kind in geneve gre; do
         geneve) tunnel geneve geneve geneve.vni 0x000064 0x0000c8 ;;
         gre) tunnel gre gre gre.key 0x00000064 0x000000c8 ;;
     esac
+    [ $kind = geneve ] || continue
+    # At another port than the usual one.
+    ours set Interface vx0 options:dst_port=6082
+    theirs set Interface vx0 options:dst_port=6082
+    ours get Interface vx0 error | has -x '\[\]'
+    until_true meets "$a" 06:00:00:00:00:0c
+    pings "$a" 10.0.9.2 | has '3 received'
 done
 # What is not done is an error of its row.
 ours set Interface vx0 options:out_key=5 2>"$work/told" || true

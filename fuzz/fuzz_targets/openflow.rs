@@ -6,7 +6,7 @@
 //! ```
 #![no_main]
 
-use flow::{Asks, Snapshot, Verdict};
+use flow::{Snapshot, Verdict};
 use libfuzzer_sys::fuzz_target;
 use openflow::message::PortStats;
 use openflow::{PortNumber, Request, Version};
@@ -26,15 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((first, mut rest)) = bytes.split_first() else { return };
     let version = Version::ALL[usize::from(*first) % Version::ALL.len()];
     let mut bridge = Bridge::new("br0", [2; 6], false, 0);
-    let port = Port {
-        name: "p1".into(),
-        mac: [2; 6],
-        is_up: true,
-        has_link: true,
-        speed_kbps: 0,
-        asks: Asks::Nothing,
-    };
-    bridge.set_port(1, Some(port), 0);
+    bridge.set_port(1, Some(Port::new("p1", [2; 6])), 0);
     let mut connection = Connection::new(false);
     let bit = 1u8 << (version as u8);
     let hello = [version as u8, 0, 0, 16, 0, 0, 0, 1, 0, 1, 0, 8, 0, 0, 0, bit];

@@ -10,7 +10,6 @@
 use crate::rig::RigError;
 use crate::sample::Middle;
 use crate::thread_time::ThreadTime;
-use flow::Asks;
 use openflow::action::Output;
 use openflow::message::{Command, FlowMod, PortStats};
 use openflow::{Field, Match, PortNumber, Version};
@@ -91,9 +90,7 @@ impl Talk {
         let mut bridge = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
         for number in 1..3u16 {
             let (name, mac) = (format!("p{number}"), [2, 0, 0, 0, 1, number as u8]);
-            let port =
-                Port { name, mac, is_up: true, has_link: true, speed_kbps: 0, asks: Asks::Nothing };
-            bridge.set_port(number, Some(port), 0);
+            bridge.set_port(number, Some(Port::new(name, mac)), 0);
         }
         let mut it = Self { bridge, connection: Connection::new(false), now_ns: SECOND_NS };
         let version = Version::V13 as u8;

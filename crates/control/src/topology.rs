@@ -74,7 +74,7 @@ impl Drawn {
             kind => kind.name().word().to_owned(),
         }];
         about.extend(port.kind.claim());
-        about.extend(port.kind.ends().map(|ends| format!("from {}", ends.local)));
+        about.extend(port.kind.ends().and_then(|ends| Some(format!("from {}", ends.address()?))));
         about.extend(port.addresses.iter().map(ToString::to_string));
         about.extend(port.unnumbered.as_ref().map(|lender| format!("addresses of {lender}")));
         about.extend(port.twin.as_ref().map(|_| "with a twin in Linux".to_owned()));

@@ -133,6 +133,8 @@ const LINES: &[&[&str]] = &[
         r#"port.gn = { kind = "geneve", vni = "flow", local = "10.12.0.1", remote = "10.12.0.7" }"#,
         r#"port.gn = { kind = "vxlan", vni = "flow", local = "10.12.0.1", remote = "10.12.0.7" }"#,
         r#"port.gn = { kind = "vxlan", vni = "flow", local = "10.12.0.1", remote = "flow" }"#,
+        r#"port.gn = { kind = "vxlan", vni = "flow", local = "flow", remote = "flow" }"#,
+        r#"port.gn = { kind = "geneve", vni = 9, remote = "10.12.0.7" }"#,
         r#"port.gn = { kind = "geneve", vni = 9, local = "10.12.0.1", remote = "10.12.0.7" }"#,
     ],
     &[r#"port.er = { kind = "erspan", session = 5, local = "10.12.0.1", remote = "10.12.0.7" }"#],

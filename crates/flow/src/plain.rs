@@ -111,10 +111,11 @@ impl Plain {
         one ^ two ^ three
     }
 
-    /// The word that says nothing of a packet that has not begun again.
+    /// The same with two words more, which say nothing of a packet that has not begun again.
     #[inline]
-    pub(crate) fn last_mut(&mut self) -> &mut u64 {
-        &mut self.0[6]
+    pub(crate) fn with(mut self, more: [u64; 2]) -> Self {
+        [self.0[5], self.0[6]] = more;
+        self
     }
 
     /// The words, to be kept.

@@ -31,8 +31,10 @@ impl Rewrite {
     pub(crate) fn of(steps: &[Step]) -> Option<Self> {
         let (Step::Output(port), sets) = steps.split_last()? else { return None };
         let (number, sets) = match sets.split_last() {
-            // The other end has no room here.
-            Some((Step::Tunnel(InTunnel { number, remote: None }), sets)) => (Some(*number), sets),
+            // Ends have no room here.
+            Some((Step::Tunnel(InTunnel { number, remote: None, local: None }), sets)) => {
+                (Some(*number), sets)
+            }
             _ => (None, sets),
         };
         let (mut keep, mut put) = ([0xff; 4 * WORDS], [0; 4 * WORDS]);
@@ -156,11 +158,13 @@ mod tests {
             assert_eq!(Rewrite::of(&[set.clone(), more, Step::Output(1)]), None);
         }
         assert_eq!(Rewrite::of(std::slice::from_ref(&set)), None);
-        let number = Step::Tunnel(InTunnel { number: 5, remote: None });
+        let number = Step::Tunnel(InTunnel::numbered(5));
         assert_eq!(Rewrite::of(&[number.clone(), set.clone(), Step::Output(1)]), None);
-        let remote = Some([192, 0, 2, 9].into());
-        let led = Step::Tunnel(InTunnel { number: 5, remote });
-        assert_eq!(Rewrite::of(&[set.clone(), led, Step::Output(1)]), None);
+        let end = Some([192, 0, 2, 9].into());
+        for (remote, local) in [(end, None), (None, end)] {
+            let led = Step::Tunnel(InTunnel { number: 5, remote, local });
+            assert_eq!(Rewrite::of(&[set.clone(), led, Step::Output(1)]), None);
+        }
         let numbered = Rewrite::of(&[set, number, Step::Output(1)]).unwrap();
         assert_eq!((numbered.number, numbered.port), (Some(5), 1));
         assert_eq!(Rewrite::of(&[]), None);

@@ -23,12 +23,21 @@ pub struct PortEntry {
     pub is_live: bool,
     /// What flows say of what leaves by it.
     pub asks: Asks,
+    /// It is a tunnel whose packets each have our end of their own.
+    pub tells_local: bool,
 }
 
 impl PortEntry {
     /// One that may do everything, and is no tunnel.
     pub const fn all() -> Self {
-        Self { floods: true, sends: true, receives: true, is_live: true, asks: Asks::Nothing }
+        Self {
+            floods: true,
+            sends: true,
+            receives: true,
+            is_live: true,
+            asks: Asks::Nothing,
+            tells_local: false,
+        }
     }
 }
 

@@ -424,20 +424,21 @@ impl<'s> Translation<'s> {
         }
     }
 
-    /// Says what is asked of what leaves next: the number and the other end that flows set last,
-    /// else those that it came with. Tunnels have as many bits of the number as there is room for.
+    /// Says what is asked of what leaves next: the number and the ends that flows set last, else
+    /// those that it came with. Tunnels have as many bits of the number as there is room for.
     fn answer(&mut self, asks: Asks) {
         if asks == Asks::Nothing {
             return;
         }
         let number = self.seen(Field::TunId) as u32;
-        let remote = (asks == Asks::Remote).then(|| self.destination());
-        self.put(Step::Tunnel(InTunnel { number, remote }));
+        let remote = (asks >= Asks::Remote).then(|| self.end([Field::TunDst, Field::TunIp6Dst]));
+        let local = (asks >= Asks::Ends).then(|| self.end([Field::TunSrc, Field::TunIp6Src]));
+        self.put(Step::Tunnel(InTunnel { number, remote, local }));
     }
 
-    /// The other end that a tunnel's packet is for.
-    fn destination(&mut self) -> IpAddr {
-        let (old, new) = (self.seen(Field::TunDst) as u32, self.seen(Field::TunIp6Dst));
+    /// An end of a tunnel's packet: that of IPv6 where there is none of IPv4.
+    fn end(&mut self, [old, new]: [Field; 2]) -> IpAddr {
+        let (old, new) = (self.seen(old) as u32, self.seen(new));
         match old {
             0 if new != 0 => Ipv6Addr::from(new).into(),
             _ => Ipv4Addr::from(old).into(),
@@ -446,13 +447,17 @@ impl<'s> Translation<'s> {
 
     /// What packets of the port that it came by have each of their own decides.
     fn sees_own(&mut self) {
-        let asks = self.snapshot.ports.get(&self.in_port()).map(|port| port.asks);
-        let own: &[Field] = match asks.unwrap_or_default() {
+        let Some(port) = self.snapshot.ports.get(&self.in_port()).copied() else { return };
+        let own: &[Field] = match port.asks {
             Asks::Nothing => &[],
             Asks::Number => &[Field::TunId],
-            Asks::Remote => &[Field::TunId, Field::TunSrc, Field::TunIp6Src],
+            Asks::Remote | Asks::Ends => &[Field::TunId, Field::TunSrc, Field::TunIp6Src],
         };
-        own.iter().for_each(|field| self.see(*field, field.ones()));
+        let local: &[Field] = match port.tells_local {
+            true => &[Field::TunDst, Field::TunIp6Dst],
+            false => &[],
+        };
+        own.iter().chain(local).for_each(|field| self.see(*field, field.ones()));
     }
 
     /// All of a field, which decides then.

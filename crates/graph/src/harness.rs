@@ -5,6 +5,7 @@ use crate::exits::Exits;
 use crate::node::{Node, NodeSpec, Role, spec};
 use crate::{Context, Exit, Watch};
 use packet::{Frame, HeapPool, PacketCache, PacketView, Pool, PoolError};
+use std::net::IpAddr;
 
 /// What a node decided for one packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,13 +22,16 @@ pub struct Outcome {
     pub tx: u16,
     /// Adjacency that a lookup found for it.
     pub adjacency: u32,
+    /// Our end of its tunnel, if it was told one.
+    pub local: Option<IpAddr>,
 }
 
 impl Outcome {
     fn of(exit: String, packet: &PacketView<'_>) -> Self {
         let (header, whole) = (packet.header().to_vec(), packet.whole().to_vec());
         let (rx, tx) = (packet.rx(), packet.tx());
-        Self { exit, header, whole, rx, tx, adjacency: packet.adjacency() }
+        let (adjacency, local) = (packet.adjacency(), packet.local());
+        Self { exit, header, whole, rx, tx, adjacency, local }
     }
 }
 
@@ -92,6 +96,7 @@ impl<N: Node> NodeHarness<N> {
             rx: 0,
             tx: 0,
             adjacency: 0,
+            local: None,
         };
         let mut outcomes = vec![taken(); frame.left()];
         for index in 0..frame.len() {

@@ -184,6 +184,7 @@ fn record(packet: u32, slot: usize, view: &PacketView<'_>) -> TraceRecord {
         tx: view.tx(),
         adjacency: view.adjacency(),
         remote: view.remote(),
+        local: view.local(),
         length: view.length(),
         consumed: view.consumed(),
         bytes: whole[..whole.len().min(TRACE_BYTES)].to_vec(),

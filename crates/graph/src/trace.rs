@@ -59,6 +59,8 @@ pub struct TraceRecord {
     pub adjacency: u32,
     /// The other end of its tunnel that it was told last, if any, as the node saw it.
     pub remote: Option<IpAddr>,
+    /// Our end of it, likewise.
+    pub local: Option<IpAddr>,
     /// Bytes from the header to the frame's end, as the node saw it.
     pub length: usize,
     /// Bytes between the frame's start and that header.

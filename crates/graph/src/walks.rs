@@ -108,6 +108,7 @@ mod tests {
             tx: 0,
             adjacency: 0,
             remote: None,
+            local: None,
             length: 0,
             consumed: 0,
             bytes: Vec::new(),

@@ -1,5 +1,7 @@
 //! Our own words behind the mbuf header. Slow paths only: the forwarding path never reads them.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 /// Bytes DPDK pools must reserve behind each mbuf header.
 pub const PRIVATE_BYTES: usize = 64;
 
@@ -23,6 +25,21 @@ pub(crate) struct Private {
     /// 2.5.5.2), or 0: of tunnels whose packets each have their own. Whoever leads it to one who
     /// asks says it.
     pub(crate) remote: u128,
+    /// Our end of it, likewise.
+    pub(crate) local: u128,
+}
+
+/// The address that an end of a tunnel is told as, if one was.
+pub(crate) fn end_of(told: u128) -> Option<IpAddr> {
+    (told != 0).then(|| IpAddr::V6(Ipv6Addr::from(told)).to_canonical())
+}
+
+/// How an end of a tunnel is told.
+pub(crate) fn told_of(end: Option<IpAddr>) -> u128 {
+    end.map_or(0, |end| match end {
+        IpAddr::V4(end) => end.to_ipv6_mapped().into(),
+        IpAddr::V6(end) => end.into(),
+    })
 }
 
 const _: () = assert!(core::mem::size_of::<Private>() == PRIVATE_BYTES);

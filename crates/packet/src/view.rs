@@ -12,8 +12,9 @@
 
 use crate::frame;
 use crate::mbuf::Mbuf;
+use crate::private::{Private, end_of, told_of};
 use crate::{Frame, PacketBuf, PacketCache, SLACK, prefetch_read};
-use core::net::{IpAddr, Ipv6Addr};
+use core::net::IpAddr;
 use core::ops::Range;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
@@ -439,26 +440,38 @@ impl PacketView<'_> {
     /// The other end of its tunnel, as it was told last: of a tunnel alone whose packets each have
     /// their own. Reads the buffer's second line.
     pub fn remote(&self) -> Option<IpAddr> {
-        let packet = NonNull::new(self.frame.packet[self.index])?;
-        // SAFETY: a live buffer, only looked at: the handle goes nowhere.
-        let packet = unsafe { PacketBuf::from_raw(packet) };
-        let remote = packet.private().remote;
-        (remote != 0).then(|| IpAddr::V6(Ipv6Addr::from(remote)).to_canonical())
+        end_of(self.told(|told| told.remote)?)
+    }
+
+    /// Our end of its tunnel, likewise.
+    pub fn local(&self) -> Option<IpAddr> {
+        end_of(self.told(|told| told.local)?)
     }
 
     /// Tells the other end of its tunnel, or that nobody said any. Nothing where others hold the
     /// packet, too.
     pub fn set_remote(&mut self, remote: Option<IpAddr>) {
+        self.tell(|told| told.remote = told_of(remote));
+    }
+
+    /// Tells our end of its tunnel, likewise.
+    pub fn set_local(&mut self, local: Option<IpAddr>) {
+        self.tell(|told| told.local = told_of(local));
+    }
+
+    fn told<T>(&self, read: impl FnOnce(&Private) -> T) -> Option<T> {
+        let packet = NonNull::new(self.frame.packet[self.index])?;
+        // SAFETY: a live buffer, only looked at: the handle goes nowhere.
+        Some(read(unsafe { PacketBuf::from_raw(packet) }.private()))
+    }
+
+    fn tell(&mut self, tell: impl FnOnce(&mut Private)) {
         if let Some(packet) = NonNull::new(self.frame.packet[self.index]) {
             // SAFETY: a live buffer; the handle goes nowhere.
             let mut packet = unsafe { PacketBuf::from_raw(packet) };
             if !packet.is_shared() {
-                let told: u128 = remote.map_or(0, |remote| match remote {
-                    IpAddr::V4(remote) => remote.to_ipv6_mapped().into(),
-                    IpAddr::V6(remote) => remote.into(),
-                });
                 // SAFETY: nobody else holds it.
-                unsafe { packet.private_mut() }.remote = told;
+                tell(unsafe { packet.private_mut() });
             }
         }
     }

@@ -171,7 +171,6 @@ mod tests {
     use super::*;
     use crate::Port;
     use crate::testing::Nothing;
-    use flow::Asks;
     use openflow::message::{Command, FlowMod, Kind, message};
     use openflow::{Field, Match};
 
@@ -179,15 +178,7 @@ mod tests {
         let mut it = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
         for number in 1..3u16 {
             let name = format!("p{number}");
-            let port = Port {
-                name,
-                mac: [2; 6],
-                is_up: true,
-                has_link: true,
-                speed_kbps: 0,
-                asks: Asks::Nothing,
-            };
-            it.set_port(number, Some(port), 0);
+            it.set_port(number, Some(Port::new(name, [2; 6])), 0);
         }
         it
     }

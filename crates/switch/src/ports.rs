@@ -22,6 +22,23 @@ pub struct Port {
     pub speed_kbps: u32,
     /// What flows say of what leaves by it.
     pub asks: Asks,
+    /// It is a tunnel whose packets each have our end of their own.
+    pub tells_local: bool,
+}
+
+impl Port {
+    /// One that is up and has its link, and is no tunnel.
+    pub fn new(name: impl Into<String>, mac: [u8; 6]) -> Self {
+        Self {
+            name: name.into(),
+            mac,
+            is_up: true,
+            has_link: true,
+            speed_kbps: 0,
+            asks: Asks::Nothing,
+            tells_local: false,
+        }
+    }
 }
 
 /// A port with what controllers made of it.
@@ -43,6 +60,7 @@ impl OpenPort {
             receives: !is_down && !has(config::NO_RECV),
             is_live: !is_down && self.port.has_link,
             asks: self.port.asks,
+            tells_local: self.port.tells_local,
         }
     }
 

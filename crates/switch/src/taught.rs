@@ -122,7 +122,7 @@ impl Bridge {
 mod tests {
     use super::*;
     use crate::Event;
-    use flow::{Asks, Key, Step, Told, extract, translate};
+    use flow::{Key, Step, Told, extract, translate};
     use openflow::action::{FinTimeout, Learn, Output, Program, learn};
     use openflow::{Field, Sub};
 
@@ -132,15 +132,7 @@ mod tests {
         let mut it = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
         for number in 1..4u16 {
             let (name, mac) = (format!("p{number}"), [2, 0, 0, 0, 1, number as u8]);
-            let port = crate::Port {
-                name,
-                mac,
-                is_up: true,
-                has_link: true,
-                speed_kbps: 0,
-                asks: Asks::Nothing,
-            };
-            it.set_port(number, Some(port), 0);
+            it.set_port(number, Some(crate::Port::new(name, mac)), 0);
         }
         it
     }
@@ -233,14 +225,7 @@ mod tests {
 
     fn port() -> crate::Port {
         let name = "p8".to_owned();
-        crate::Port {
-            name,
-            mac: [2; 6],
-            is_up: true,
-            has_link: true,
-            speed_kbps: 0,
-            asks: Asks::Nothing,
-        }
+        crate::Port::new(name, [2; 6])
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Conversations with a bridge, in bytes.
 
 use crate::*;
-use flow::{Asks, Key, Snapshot, Step, Verdict, translate};
+use flow::{Key, Snapshot, Step, Verdict, translate};
 use openflow::action::{Ct, Group, Output, SetField, Translate, ct::Zone};
 use openflow::message::{self, Command, FlowMod, Kind, PortStats, flag};
 use openflow::{Action, Fault, Field, Match, Nat, PortNumber, Version, Versions, port};
@@ -46,9 +46,7 @@ impl Talk {
         let mut bridge = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
         for number in 1..4u16 {
             let (name, mac) = (format!("p{number}"), [2, 0, 0, 0, 1, number as u8]);
-            let port =
-                Port { name, mac, is_up: true, has_link: true, speed_kbps: 0, asks: Asks::Nothing };
-            bridge.set_port(number, Some(port), 0);
+            bridge.set_port(number, Some(Port::new(name, mac)), 0);
         }
         let mut it =
             Self { bridge, connection: Connection::new(false), lab: Lab::default(), now: SECOND };
@@ -359,15 +357,7 @@ fn heard(talk: &mut Talk) -> Vec<u8> {
     talk.bridge.take_events();
     talk.bridge.told(&told(u64::MAX), &[5; 100], 0);
     talk.bridge.told(&told(3), &[5; 100], 0);
-    let port = Port {
-        name: "p".into(),
-        mac: [2; 6],
-        is_up: true,
-        has_link: true,
-        speed_kbps: 0,
-        asks: Asks::Nothing,
-    };
-    talk.bridge.set_port(9, Some(port), 0);
+    talk.bridge.set_port(9, Some(Port::new("p", [2; 6])), 0);
     talk.bridge.set_port(9, None, 0);
     for event in talk.bridge.take_events() {
         talk.connection.tell(&event);

@@ -25,7 +25,7 @@ pub struct Command<On: 'static> {
 }
 
 /// Fields that a usage line names, if there are no more.
-const FEW: usize = 10;
+const FEW: usize = 11;
 
 /// Reads the words of a command and makes the change.
 pub type Run<On> = fn(&mut On, &mut Words<'_>) -> Result<(), Problem>;

@@ -372,16 +372,30 @@ fn numbered(flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
 
 /// Port 4 is a tunnel that asks flows.
 fn asking(asks: Asks, flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
+    with_port_4(PortEntry { asks, ..PortEntry::all() }, flows)
+}
+
+fn with_port_4(entry: PortEntry, flows: Vec<(u8, u16, Match, Program)>) -> Snapshot {
     let mut it = world(flows);
     let mut ports = (*it.ports).clone();
-    ports.insert(4, PortEntry { asks, ..PortEntry::all() });
+    ports.insert(4, entry);
     it.ports = Arc::new(ports);
     it
 }
 
 /// What flows say of what leaves by a tunnel next.
 fn in_tunnel(number: u32, remote: Option<&str>) -> Step {
-    Step::Tunnel(InTunnel { number, remote: remote.map(|it| it.parse().unwrap()) })
+    let remote = remote.map(|it| it.parse().unwrap());
+    Step::Tunnel(InTunnel { remote, ..InTunnel::numbered(number) })
+}
+
+/// Has a tunnel's packets go to an end, or from one.
+fn at_end(field: Field, end: &str) -> Action {
+    let bits = match end.parse().unwrap() {
+        IpAddr::V4(end) => u32::from(end).into(),
+        IpAddr::V6(end) => end.into(),
+    };
+    SetField::whole(field, bits).into()
 }
 
 fn number(number: u64) -> Action {
@@ -415,13 +429,7 @@ fn what_leaves_by_a_tunnel_has_the_number_that_was_set_last() {
 
 #[test]
 fn what_leaves_by_a_tunnel_goes_to_the_end_that_was_set_last() {
-    let end = |field: Field, end: &str| -> Action {
-        let bits = match end.parse().unwrap() {
-            IpAddr::V4(end) => u32::from(end).into(),
-            IpAddr::V6(end) => end.into(),
-        };
-        SetField::whole(field, bits).into()
-    };
+    let end = at_end;
     let by = |program: Program| asking(Asks::Remote, vec![(0, 1, Match::any(), program)]);
     let program = vec![
         to(4),
@@ -459,7 +467,41 @@ fn what_leaves_by_a_tunnel_goes_to_the_end_that_was_set_last() {
 }
 
 #[test]
-fn where_each_packet_tells_its_other_end_a_copy_for_a_controller_is_of_that_alone() {
+fn what_leaves_by_a_tunnel_comes_from_the_end_that_was_set_last() {
+    let program = vec![
+        at_end(Field::TunDst, "192.0.2.9"),
+        to(4),
+        at_end(Field::TunSrc, "192.0.2.1"),
+        to(4),
+        at_end(Field::TunSrc, "0.0.0.0"),
+        at_end(Field::TunIp6Src, "2001:db8::1"),
+        to(4),
+    ];
+    let flows = |asks| asking(asks, vec![(0, 1, Match::any(), program.clone())]);
+    let verdict = translate(&flows(Asks::Ends), &packet());
+    let said = |local: &str| {
+        let [remote, local] = ["192.0.2.9", local].map(|it| Some(it.parse().unwrap()));
+        Step::Tunnel(InTunnel { number: 0, remote, local })
+    };
+    let wanted = [
+        said("0.0.0.0"),
+        Step::Output(4),
+        said("192.0.2.1"),
+        Step::Output(4),
+        said("2001:db8::1"),
+        Step::Output(4),
+    ];
+    assert_eq!(*verdict.steps, wanted);
+    // The first came from where the packet said, which decides.
+    assert_eq!(verdict.mask.get(Field::TunSrc), u32::MAX.into());
+    // One with an end of its own is told none, and nothing of it decides.
+    let verdict = translate(&flows(Asks::Remote), &packet());
+    assert_eq!(verdict.steps[0], in_tunnel(0, Some("192.0.2.9")));
+    assert_eq!(verdict.mask.get(Field::TunSrc), 0);
+}
+
+#[test]
+fn where_each_packet_tells_its_ends_a_copy_for_a_controller_is_of_those_alone() {
     let told = vec![to(port::CONTROLLER)];
     let by = |asks| translate(&asking(asks, vec![(0, 1, Match::any(), told.clone())]), &of_4());
     fn of_4() -> Key {
@@ -469,6 +511,12 @@ fn where_each_packet_tells_its_other_end_a_copy_for_a_controller_is_of_that_alon
     }
     let seen = |asks| by(asks).mask.get(Field::TunSrc);
     assert_eq!((seen(Asks::Number), seen(Asks::Remote)), (0, u32::MAX.into()));
+    for tells_local in [false, true] {
+        let entry = PortEntry { tells_local, ..PortEntry::all() };
+        let flows = with_port_4(entry, vec![(0, 1, Match::any(), told.clone())]);
+        let seen = translate(&flows, &of_4()).mask.get(Field::TunDst);
+        assert_eq!(seen, if tells_local { u32::MAX.into() } else { 0 });
+    }
 }
 
 #[test]

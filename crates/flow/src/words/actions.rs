@@ -212,13 +212,17 @@ impl Telling<'_> {
                     self.tag = Some((*kind, *tci));
                 }
                 Step::PopVlan => self.say("pop_vlan"),
-                Step::Tunnel(InTunnel { number, remote }) => {
+                Step::Tunnel(InTunnel { number, remote, local }) => {
                     let id = hex(u128::from(*number));
-                    self.say(match remote.filter(|it| !it.is_unspecified()) {
-                        None => format!("set(tunnel(tun_id={id}))"),
-                        Some(IpAddr::V4(to)) => format!("set(tunnel(tun_id={id},dst={to}))"),
-                        Some(IpAddr::V6(to)) => format!("set(tunnel(tun_id={id},ipv6_dst={to}))"),
-                    });
+                    let end = |end: &Option<IpAddr>, old: &str, new: &str| match end {
+                        Some(end) if end.is_unspecified() => String::new(),
+                        Some(IpAddr::V4(end)) => format!(",{old}={end}"),
+                        Some(IpAddr::V6(end)) => format!(",{new}={end}"),
+                        None => String::new(),
+                    };
+                    let (from, to) =
+                        (end(local, "src", "ipv6_src"), end(remote, "dst", "ipv6_dst"));
+                    self.say(format!("set(tunnel(tun_id={id}{from}{to}))"));
                 }
                 Step::PushMpls { kind, label, .. } => self.say(format!(
                     "push_mpls(label={},tc={},ttl={},bos={},eth_type=0x{kind:x})",
@@ -326,11 +330,18 @@ mod tests {
             Step::Normal,
             Step::End,
             Step::Meter(4),
-            Step::Tunnel(InTunnel { number: 0x64, remote: None }),
+            Step::Tunnel(InTunnel::numbered(0x64)),
             Step::Normal,
-            Step::Tunnel(InTunnel { number: 0x64, remote: Some([192, 0, 2, 9].into()) }),
+            Step::Tunnel(InTunnel {
+                remote: Some([192, 0, 2, 9].into()),
+                ..InTunnel::numbered(0x64)
+            }),
             Step::Output(1),
-            Step::Tunnel(InTunnel { number: 0, remote: Some("2001:db8::9".parse().unwrap()) }),
+            Step::Tunnel(InTunnel {
+                number: 0,
+                remote: Some("2001:db8::9".parse().unwrap()),
+                local: Some("2001:db8::1".parse().unwrap()),
+            }),
             Step::Output(1),
             Step::PopMpls { kind: 0x800, tags: 0 },
             Step::PushMpls { kind: 0x8848, label: 16 << 12 | 5 << 9 | 0x140, tags: 1 },
@@ -342,7 +353,8 @@ mod tests {
             "set(eth(dst=02:00:00:00:00:09)),set(ipv4(src=1.1.1.1,tos=0xb8/0xfc,ttl=63)),set(udp(dst=9)),set(skb_priority(0x3)),p2,\
              push_vlan(tpid=0x88a8,vid=9,pcp=0),1,pop_vlan,set(skb_priority(0)),\
              clone(set(ipv4(dst=10.0.0.0/255.0.0.0)),3),meter(4),set(tunnel(tun_id=0x64)),65534,4,\
-             set(tunnel(tun_id=0x64,dst=192.0.2.9)),1,set(tunnel(tun_id=0,ipv6_dst=2001:db8::9)),1,\
+             set(tunnel(tun_id=0x64,dst=192.0.2.9)),1,\
+             set(tunnel(tun_id=0,ipv6_src=2001:db8::1,ipv6_dst=2001:db8::9)),1,\
              pop_mpls(eth_type=0x800),push_mpls(label=16,tc=5,ttl=64,bos=1,eth_type=0x8848),1"
         );
         assert_eq!(actions(&[], &Key::default(), &names, None), "drop");

@@ -18,7 +18,7 @@ use crate::tables::{
     FlowAsked, FlowBridge, FlowBridges, FlowClock, FlowPort, FlowState, FlowTelling, Interfaces,
     Setup, bridge_port, own_of,
 };
-use flow::{Asks, Cache, CameBy, Does, Found, Key, Plain, extract};
+use flow::{Cache, CameBy, Does, Found, Key, Plain, extract};
 use graph::{Context, Exits, Handed, Node, Published, Role, tsc_hz};
 use packet::{Frame, prefetch_read};
 use std::ops::Range;
@@ -163,14 +163,14 @@ impl Group {
     ) {
         let (start, count) = (slots.start, slots.len());
         let in_port = by.0;
-        let asking = by.1.filter(|tunnel| TUNNEL && tunnel.asks() != Asks::Nothing);
+        let telling = by.1.filter(|tunnel| TUNNEL && tunnel.is_told_by_packets());
         self.usual = 0;
         let looks = cache.looks_exactly();
         frame.each_of(slots.clone(), |packet| {
             let at = packet.index() - start;
             self.lengths[at] = packet.length() as u32;
             if looks && let Some(plain) = Plain::of(packet.header(), in_port) {
-                let plain = match asking {
+                let plain = match telling {
                     Some(tunnel) if TUNNEL => match plain.told(own_of(&packet, tunnel)) {
                         Some(plain) => plain,
                         None => return,

@@ -106,6 +106,7 @@ pub(crate) fn send<W: Ways>(
             copy.advance(packet.consumed());
             copy.set_adjacency(number);
             copy.set_remote(packet.remote());
+            copy.set_local(packet.local());
             hand_over(copy, target, counters);
         }
     }

@@ -169,15 +169,14 @@ impl<F: UdpOver> UdpLocal<F> {
         found: UdpFound,
         interfaces: &Interfaces,
     ) -> Result<Option<ExitIndex>, F::Exit> {
-        let is_vxlan = || interfaces.is_vxlan_port(found.port);
-        let may_be_unsummed =
-            || matches!(found.port, udp::port::LISP_DATA | udp::port::GENEVE) || is_vxlan();
+        let is_tunnels = || interfaces.is_tunnel_port(found.port);
+        let may_be_unsummed = || found.port == udp::port::LISP_DATA || is_tunnels();
         match F::UNSUMMED {
             Some(exit) if !found.summed && !may_be_unsummed() => return Err(exit),
             _ => {}
         }
         let taker = self.ports.taker(found.port);
-        Ok(taker.or_else(|| self.ports.taker(udp::port::VXLAN).filter(|_| is_vxlan())))
+        Ok(taker.or_else(|| self.ports.taker(udp::port::VXLAN).filter(|_| is_tunnels())))
     }
 }
 

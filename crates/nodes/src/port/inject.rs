@@ -19,7 +19,7 @@ use fib::adjacency::AdjacencyTable;
 use flow::InTunnel;
 use graph::{Context, Exits, Node, Published, Role, Watch};
 use packet::Frame;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use wire::{icmp4, icmp6, ip, ipv4, ipv6};
@@ -118,10 +118,7 @@ impl Node for Inject {
                     let mut packet = frame.view(slot);
                     packet.set_tx(interface);
                     // Flows said nothing of it.
-                    tell_own(
-                        &mut packet,
-                        InTunnel { number: 0, remote: Some(Ipv4Addr::UNSPECIFIED.into()) },
-                    );
+                    tell_own(&mut packet, InTunnel::UNSAID);
                     Exit::Output
                 }
                 Injected::InTunnel { interface, own, packet } => {
@@ -203,7 +200,8 @@ impl Inject {
             interfaces.is_tunnels_own(rx, source, destination)
         });
         if is_own && takes(&self.adjacencies, adjacency, packet.len()) {
-            let inside = packet.len().saturating_sub(headers.tunnel.header_bytes());
+            let headers = headers.tunnel.of_packet(packet).header_bytes();
+            let inside = packet.len().saturating_sub(headers);
             self.counters.count_sent(rx, 1, inside as u64);
         }
     }

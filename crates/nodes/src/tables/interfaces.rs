@@ -7,6 +7,7 @@ use crate::tables::{
 };
 use fib::{Address, Prefix};
 use std::collections::HashMap;
+use std::net::IpAddr;
 use wire::ipv6;
 
 /// A row of the interface table.
@@ -168,6 +169,14 @@ impl Interface {
     /// True if `address` is one of its own.
     pub fn has_ip6(&self, address: u128) -> bool {
         self.ip6.iter().any(|&(own, _)| own == address)
+    }
+
+    /// True if `address` is one of its own.
+    pub fn has_address(&self, address: IpAddr) -> bool {
+        match address {
+            IpAddr::V4(address) => self.has_ip4(address.into()),
+            IpAddr::V6(address) => self.has_ip6(address.into()),
+        }
     }
 
     /// True if `address` is one of its own, or may become one.

@@ -12,8 +12,9 @@
 //! ```
 //! A tunnel may let flows say its number: it takes packets of any that no tunnel of its own has.
 //! The number of each is where an adjacency would be, on its way into flows and out of them. One
-//! may let them say its other end, too: that is in the packet's own words ([`tell_own`],
-//! [`own_of`]).
+//! may let them say its ends, too: those are in the packet's own words ([`tell_own`], [`own_of`]).
+//! One may have no end of ours: it takes packets to any of our addresses, and each leaves from that
+//! of the interface by which it leaves.
 //!
 //! Remotes of one tunnel do not reach each other, so flooding reaches every one of them once, and
 //! stations are learned behind theirs as they are behind ports.
@@ -25,9 +26,9 @@ use fib::Forward;
 use flow::{Asks, CameBy, InTunnel};
 use packet::PacketView;
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
-use wire::{gre, ipv4, ipv6, udp, vxlan};
+use wire::{gre, ip, ipv4, ipv6, udp, vxlan};
 
 /// What wraps a frame or a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -45,6 +46,8 @@ pub enum Wrap {
     Geneve {
         /// Its network identifier.
         vni: u32,
+        /// The UDP port that its packets go to, here and there.
+        port: u16,
     },
     /// A frame with a number that flows say, and see.
     ByFlows(Numbered),
@@ -72,7 +75,10 @@ pub enum Numbered {
     /// GRE with a key; of what comes without one the number is 0.
     Gre,
     /// Geneve.
-    Geneve,
+    Geneve {
+        /// The UDP port that its packets go to, here and there.
+        port: u16,
+    },
 }
 
 /// What the headers of copies say.
@@ -101,12 +107,17 @@ impl Wrap {
         Self::Vxlan { vni, port: udp::port::VXLAN }
     }
 
+    /// Geneve at its usual port.
+    pub fn geneve(vni: u32) -> Self {
+        Self::Geneve { vni, port: udp::port::GENEVE }
+    }
+
     /// What it is with any number, where it has one.
     pub fn with_any_number(self) -> Option<Self> {
         Some(Self::ByFlows(match self {
             Self::Vxlan { port, .. } => Numbered::Vxlan { port },
             Self::Gre(_) => Numbered::Gre,
-            Self::Geneve { .. } => Numbered::Geneve,
+            Self::Geneve { port, .. } => Numbered::Geneve { port },
             Self::ByFlows(_) | Self::Ip | Self::Erspan(_) | Self::Lisp { .. } => return None,
         }))
     }
@@ -116,7 +127,7 @@ impl Wrap {
     #[inline]
     pub fn number(self) -> Option<u32> {
         match self {
-            Self::Vxlan { vni, .. } | Self::Geneve { vni } => Some(vni),
+            Self::Vxlan { vni, .. } | Self::Geneve { vni, .. } => Some(vni),
             Self::Gre(key) => Some(key.unwrap_or(0)),
             Self::ByFlows(_) => None,
             Self::Ip | Self::Erspan(_) | Self::Lisp { .. } => Some(0),
@@ -130,6 +141,14 @@ impl Wrap {
             _ => None,
         }
     }
+
+    /// The UDP port of Geneve.
+    fn geneve_port(self) -> Option<u16> {
+        match self {
+            Self::Geneve { port, .. } | Self::ByFlows(Numbered::Geneve { port }) => Some(port),
+            _ => None,
+        }
+    }
 }
 
 /// The addresses that a tunnel's packets go between.
@@ -137,14 +156,14 @@ impl Wrap {
 pub enum Ends {
     /// Over IPv4.
     V4 {
-        /// Our end.
+        /// Our end; 0: any of our addresses.
         local: u32,
         /// The other end; 0: any that is not known.
         remote: u32,
     },
     /// Over IPv6.
     V6 {
-        /// Our end.
+        /// Our end; 0: any of our addresses.
         local: u128,
         /// The other end; 0: any that is not known.
         remote: u128,
@@ -183,6 +202,8 @@ pub struct Tunnel {
     /// Each packet goes to the other end that flows say, and comes from any that no tunnel of its
     /// own has: that of all is none.
     pub is_directed: bool,
+    /// Each packet leaves from the address that flows say, if they say one. Our end of all is none.
+    pub local_by_flows: bool,
     /// The key of what goes by GRE, if it has one.
     pub key_out: Option<u32>,
     /// Class of service of its packets; of what is inside where none is said.
@@ -216,9 +237,33 @@ impl Ends {
         }
     }
 
-    /// The same with another other end; none where that is of another family.
+    /// The same with any end of ours.
+    #[must_use]
+    pub fn with_any_local(self) -> Self {
+        match self {
+            Self::V4 { remote, .. } => Self::V4 { local: 0, remote },
+            Self::V6 { remote, .. } => Self::V6 { local: 0, remote },
+        }
+    }
+
+    /// The same with another other end; none where that is of another family than ours, if that is
+    /// one.
     pub fn with_remote(self, remote: IpAddr) -> Option<Self> {
-        Self::new(self.local(), remote)
+        let local = if self.has_local() { self.local() } else { unspecified(remote) };
+        Self::new(local, remote)
+    }
+
+    /// The same with another end of ours; none where that is of another family than the other.
+    pub fn with_local(self, local: IpAddr) -> Option<Self> {
+        Self::new(local, self.remote())
+    }
+
+    /// Whether our end is one address.
+    pub fn has_local(self) -> bool {
+        match self {
+            Self::V4 { local, .. } => local != 0,
+            Self::V6 { local, .. } => local != 0,
+        }
     }
 
     /// Our end.
@@ -255,6 +300,7 @@ impl Tunnel {
             summed,
             learns: false,
             is_directed: false,
+            local_by_flows: false,
             key_out,
             dscp: None,
             ttl: Some(OWN_TTL - 1),
@@ -276,29 +322,71 @@ impl Tunnel {
         CameBy {
             number: self.key.wrap.number(),
             source: (!self.is_directed).then(|| self.key.ends.remote()),
-            destination: self.key.ends.local(),
+            destination: self.key.ends.has_local().then(|| self.key.ends.local()),
         }
+    }
+
+    /// What flows say of what leaves by it.
+    pub fn asks(&self) -> Asks {
+        match self.key.wrap.number() {
+            _ if self.local_by_flows => Asks::Ends,
+            _ if self.is_directed => Asks::Remote,
+            None => Asks::Number,
+            Some(_) => Asks::Nothing,
+        }
+    }
+
+    /// Whether all its packets go between the same two ends.
+    #[inline]
+    pub fn is_settled(&self) -> bool {
+        !self.is_directed && self.key.ends.has_local()
     }
 
     /// The same to one other end; none where that is none, or of another family.
     pub fn directed(&self, remote: IpAddr) -> Option<Self> {
         let ends = self.key.ends.with_remote(remote).filter(|_| !remote.is_unspecified())?;
-        Some(Self { key: TunnelKey { ends, ..self.key }, is_directed: false, ..*self })
+        Some(Self { is_directed: false, ..self.between(ends) })
+    }
+
+    /// The same from one of our addresses; none where that is of another family.
+    pub fn leaving_from(&self, local: IpAddr) -> Option<Self> {
+        let ends = self.key.ends.with_local(local)?;
+        Some(Self { local_by_flows: false, ..self.between(ends) })
+    }
+
+    fn between(&self, ends: Ends) -> Self {
+        // One that takes both families says of IPv4 alone whether there are sums.
+        let is_other = matches!((self.key.ends, ends), (Ends::V4 { .. }, Ends::V6 { .. }));
+        Self { key: TunnelKey { ends, ..self.key }, summed: self.summed || is_other, ..*self }
+    }
+
+    /// The same between the ends that one of its packets goes between, which begins with its
+    /// headers.
+    pub fn of_packet(&self, packet: &[u8]) -> Self {
+        let ends = match ip::version(packet) {
+            _ if self.is_settled() => None,
+            6 => ipv6::Header::new(packet)
+                .map(|it| Ends::V6 { local: it.source(), remote: it.destination() }),
+            _ => ipv4::Header::new(packet)
+                .map(|it| Ends::V4 { local: it.source(), remote: it.destination() }),
+        };
+        ends.map_or(*self, |ends| self.between(ends))
     }
 
     /// What a packet to the other end that begins with its headers says of itself.
     pub fn own_in(&self, packet: &[u8]) -> InTunnel {
-        let headers = packet.get(..self.header_bytes()).and_then(<[u8]>::last_chunk);
+        let sent = self.of_packet(packet);
+        let headers = packet.get(..sent.header_bytes()).and_then(<[u8]>::last_chunk);
         let last = headers.map_or(0, |word| u32::from_be_bytes(*word));
         let number = match self.key.wrap {
             Wrap::Gre(_) | Wrap::ByFlows(Numbered::Gre) => last,
             _ => last >> 8,
         };
-        let remote = match self.key.ends {
-            Ends::V4 { .. } => ipv4::Header::new(packet).map(|it| ip4(it.destination())),
-            Ends::V6 { .. } => ipv6::Header::new(packet).map(|it| ip6(it.destination())),
-        };
-        InTunnel { number, remote: remote.filter(|_| self.is_directed) }
+        InTunnel {
+            number,
+            remote: self.is_directed.then(|| sent.key.ends.remote()),
+            local: (!self.key.ends.has_local()).then(|| sent.key.ends.local()),
+        }
     }
 
     /// Octets in front of what is inside.
@@ -312,7 +400,7 @@ impl Tunnel {
             Wrap::Vxlan { .. }
             | Wrap::Lisp { .. }
             | Wrap::Geneve { .. }
-            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve) => {
+            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve { .. }) => {
                 udp::Header::LEN + vxlan::Header::LEN
             }
             Wrap::Gre(_) | Wrap::ByFlows(Numbered::Gre) => gre_bytes(self.key_out),
@@ -322,12 +410,12 @@ impl Tunnel {
     }
 }
 
-fn ip4(address: u32) -> IpAddr {
-    IpAddr::V4(address.into())
-}
-
-fn ip6(address: u128) -> IpAddr {
-    IpAddr::V6(address.into())
+/// No address, of the family of another one.
+fn unspecified(like: IpAddr) -> IpAddr {
+    match like {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    }
 }
 
 /// Tells of a packet what flows say of it in a tunnel, or what they are to see of it.
@@ -337,13 +425,19 @@ pub fn tell_own(packet: &mut PacketView<'_>, own: InTunnel) {
     if own.remote.is_some() {
         packet.set_remote(own.remote);
     }
+    if own.local.is_some() {
+        packet.set_local(own.local);
+    }
 }
 
 /// What was told of a packet that came by a tunnel.
 #[inline]
 pub fn own_of(packet: &PacketView<'_>, by: &CameBy) -> InTunnel {
-    let remote = if by.asks() == Asks::Remote { packet.remote() } else { None };
-    InTunnel { number: packet.adjacency(), remote }
+    InTunnel {
+        number: packet.adjacency(),
+        remote: if by.source.is_none() { packet.remote() } else { None },
+        local: if by.destination.is_none() { packet.local() } else { None },
+    }
 }
 
 /// Octets of a GRE header.
@@ -359,11 +453,12 @@ pub(super) struct Tunnels {
     ids: HashMap<(TunnelKey, VrfId), u16>,
     /// Their headers, by number.
     headers: Vec<Option<Arc<TunnelHeaders>>>,
-    /// UDP ports that some take packets at, but for the usual one.
-    ports: Vec<u16>,
+    /// UDP ports that some of VXLAN and some of Geneve take packets at, but for the usual ones.
+    vxlan_ports: Vec<u16>,
+    geneve_ports: Vec<u16>,
     /// Some take packets with nothing between two IP headers.
     any_ip: bool,
-    /// Some are of Geneve, or let flows say their number or their other end.
+    /// Some are of Geneve, let flows say their number or an end, or have no end of ours.
     any_uncommon: bool,
 }
 
@@ -379,23 +474,39 @@ impl Tunnels {
         let headers = |row| {
             tunnel(row).map(|tunnel| Arc::new(TunnelHeaders::numbering(tunnel, sequence(row))))
         };
-        let id = |(id, row)| tunnel(row).map(|it| ((it.key, it.underlay), id));
-        let port = |row| tunnel(row)?.key.wrap.vxlan_port();
-        let mut ports: Vec<u16> =
-            rows.iter().filter_map(port).filter(|port| *port != udp::port::VXLAN).collect();
-        ports.sort_unstable();
-        ports.dedup();
+        let ids = |(id, row)| {
+            let of = move |it: Tunnel| keys_of(it).map(move |key| ((key, it.underlay), id));
+            tunnel(row).into_iter().flat_map(of)
+        };
+        let ports = |of: fn(Wrap) -> Option<u16>, usual: u16| {
+            let all = rows.iter().filter_map(|row| of(tunnel(row)?.key.wrap));
+            let mut ports: Vec<u16> = all.filter(|port| *port != usual).collect();
+            ports.sort_unstable();
+            ports.dedup();
+            ports
+        };
         let is_uncommon = |tunnel: Tunnel| {
-            tunnel.is_directed || matches!(tunnel.key.wrap, Wrap::Geneve { .. } | Wrap::ByFlows(_))
+            !tunnel.is_settled()
+                || matches!(tunnel.key.wrap, Wrap::Geneve { .. } | Wrap::ByFlows(_))
         };
         Self {
             any_uncommon: rows.iter().filter_map(tunnel).any(is_uncommon),
-            ports,
+            vxlan_ports: ports(Wrap::vxlan_port, udp::port::VXLAN),
+            geneve_ports: ports(Wrap::geneve_port, udp::port::GENEVE),
             any_ip: rows.iter().filter_map(tunnel).any(|tunnel| tunnel.key.wrap == Wrap::Ip),
-            ids: (0..).zip(rows).filter_map(id).collect(),
+            ids: (0..).zip(rows).flat_map(ids).collect(),
             headers: rows.iter().map(headers).collect(),
         }
     }
+}
+
+/// What its packets are known by: those of one without any end of either family's.
+fn keys_of(tunnel: Tunnel) -> impl Iterator<Item = TunnelKey> {
+    let is_of_both = tunnel.is_directed && !tunnel.key.ends.has_local();
+    let both = [Ends::V4 { local: 0, remote: 0 }, Ends::V6 { local: 0, remote: 0 }];
+    let others = both.into_iter().filter(move |ends| is_of_both && *ends != tunnel.key.ends);
+    let others = others.map(move |ends| TunnelKey { ends, ..tunnel.key });
+    std::iter::once(tunnel.key).chain(others)
 }
 
 impl Interfaces {
@@ -405,7 +516,8 @@ impl Interfaces {
         self.tunnels.any_ip
     }
 
-    /// Whether some tunnel is of Geneve, or lets flows say its number or its other end.
+    /// Whether some tunnel is of Geneve, lets flows say its number or an end, or has no end of
+    /// ours.
     #[inline]
     pub fn has_uncommon_tunnels(&self) -> bool {
         self.tunnels.any_uncommon
@@ -416,10 +528,18 @@ impl Interfaces {
         self.tunnels.ids.get(&(key, vrf)).copied()
     }
 
-    /// Whether datagrams to a UDP port are for VXLAN tunnels.
+    /// Whether datagrams to a UDP port are for tunnels of VXLAN or Geneve.
     #[inline]
-    pub fn is_vxlan_port(&self, port: u16) -> bool {
-        port == udp::port::VXLAN || self.tunnels.ports.binary_search(&port).is_ok()
+    pub fn is_tunnel_port(&self, port: u16) -> bool {
+        port == udp::port::VXLAN
+            || self.tunnels.vxlan_ports.binary_search(&port).is_ok()
+            || self.is_geneve_port(port)
+    }
+
+    /// Whether they are for tunnels of Geneve.
+    #[inline]
+    pub fn is_geneve_port(&self, port: u16) -> bool {
+        port == udp::port::GENEVE || self.tunnels.geneve_ports.binary_search(&port).is_ok()
     }
 
     /// The headers of what leaves by an interface, if it is a tunnel.
@@ -449,8 +569,12 @@ impl Interfaces {
     ) -> bool {
         match self.get(rx).map(|row| row.link) {
             Some(Link::Tunnel(Tunnel { key: TunnelKey { ends, .. }, is_directed, .. })) => {
-                ends.local() == source.into()
-                    && (is_directed || ends.remote() == destination.into())
+                let source = source.into();
+                let is_from_us = match ends.has_local() {
+                    true => ends.local() == source,
+                    false => self.all().any(|row| row.has_address(source)),
+                };
+                is_from_us && (is_directed || ends.remote() == destination.into())
             }
             Some(Link::Lisp(lisp)) => lisp.is_local(source.into()),
             _ => false,

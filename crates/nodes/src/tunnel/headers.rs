@@ -198,7 +198,7 @@ impl TunnelHeaders {
         match self.tunnel.key.wrap {
             Wrap::Vxlan { .. }
             | Wrap::Geneve { .. }
-            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve) => {
+            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve { .. }) => {
                 let headers = packet.split_first_chunk_mut::<WRAP_BYTES>();
                 let Some((headers, inside)) = headers else { return (0, Marks::default()) };
                 let flow = flow_of_frame(inside);
@@ -271,8 +271,8 @@ fn wrap_of(tunnel: &Tunnel) -> [u8; WRAP_BYTES] {
         // RFC 7348 section 5: over IPv4 the checksum should be zero.
         Wrap::Vxlan { vni, port } => in_udp(port, vxlan::header(vni)),
         Wrap::ByFlows(Numbered::Vxlan { port }) => in_udp(port, vxlan::header(0)),
-        Wrap::Geneve { vni } => in_udp(udp::port::GENEVE, geneve::header(vni)),
-        Wrap::ByFlows(Numbered::Geneve) => in_udp(udp::port::GENEVE, geneve::header(0)),
+        Wrap::Geneve { vni, port } => in_udp(port, geneve::header(vni)),
+        Wrap::ByFlows(Numbered::Geneve { port }) => in_udp(port, geneve::header(0)),
         Wrap::Lisp { instance, nonce } => {
             // RFC 9300 section 5.3: the checksum should be zero, over IPv6 too.
             in_udp(udp::port::LISP_DATA, lisp::header(nonce, instance));
@@ -297,7 +297,7 @@ impl Tunnel {
             Wrap::Vxlan { .. }
             | Wrap::Lisp { .. }
             | Wrap::Geneve { .. }
-            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve) => protocol::UDP,
+            | Wrap::ByFlows(Numbered::Vxlan { .. } | Numbered::Geneve { .. }) => protocol::UDP,
             Wrap::Gre(_) | Wrap::Erspan(_) | Wrap::ByFlows(Numbered::Gre) => protocol::GRE,
             Wrap::Ip => protocol::IPV4,
         }
@@ -355,15 +355,15 @@ mod tests {
             let mut packet = vec![0; tunnel.header_bytes()];
             packet.extend_from_slice(&inner(5));
             TunnelHeaders::new(tunnel).write_all(&mut packet, number, 0);
-            assert_eq!(tunnel.own_in(&packet), InTunnel { number, remote: None });
+            assert_eq!(tunnel.own_in(&packet), InTunnel::numbered(number));
             packet
         };
         let fixed = |wrap| written(&Tunnel::new(wrap, V4), &inner(5));
         let vxlan = Numbered::Vxlan { port: 4789 };
         assert_eq!(numbered(vxlan, 0x00ab_cdef), fixed(Wrap::vxlan(0x00ab_cdef)));
         assert_eq!(numbered(vxlan, 0), fixed(Wrap::vxlan(0)));
-        let geneve = fixed(Wrap::Geneve { vni: 0x00ab_cdef });
-        assert_eq!(numbered(Numbered::Geneve, 0x00ab_cdef), geneve);
+        let geneve = fixed(Wrap::geneve(0x00ab_cdef));
+        assert_eq!(numbered(Numbered::Geneve { port: 6081 }, 0x00ab_cdef), geneve);
         let port_and_header = [0x17, 0xc1, 0, 64, 0, 0, 0, 0, 0x65, 0x58, 0xab, 0xcd, 0xef, 0];
         assert_eq!(geneve[22..36], port_and_header);
         assert_eq!(numbered(Numbered::Gre, u32::MAX), fixed(Wrap::Gre(Some(u32::MAX))));
@@ -506,13 +506,9 @@ mod tests {
             for ecn in 0..4 {
                 for (inside, inner) in marked(0xb8 | ecn) {
                     let lisp = Wrap::Lisp { instance: 7, nonce: 1 };
-                    for wrap in [
-                        Wrap::vxlan(42),
-                        Wrap::Geneve { vni: 4 },
-                        Wrap::Gre(Some(7)),
-                        Wrap::Ip,
-                        lisp,
-                    ] {
+                    for wrap in
+                        [Wrap::vxlan(42), Wrap::geneve(4), Wrap::Gre(Some(7)), Wrap::Ip, lisp]
+                    {
                         let only = match wrap {
                             Wrap::Vxlan { .. } | Wrap::Geneve { .. } => Some(Inside::Frames),
                             Wrap::Ip | Wrap::Lisp { .. } => Some(Inside::Packets),

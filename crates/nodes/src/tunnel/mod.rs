@@ -13,6 +13,7 @@ mod erspan;
 mod headers;
 mod inner;
 mod lisp_off;
+mod settling;
 mod takes;
 mod uniform;
 

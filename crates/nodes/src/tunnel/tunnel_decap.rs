@@ -17,7 +17,7 @@ use crate::tables::{
     Ends, Inside, Interfaces, Link, Punt, RateLimits, RemoteHeard, Setup, SlowPath, Tunnel,
     TunnelKey, VrfId, WorkerCounters, Wrap, tell_own,
 };
-use flow::{Asks, InTunnel};
+use flow::{CameBy, InTunnel};
 use graph::{Attach, Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::net::IpAddr;
@@ -136,8 +136,8 @@ impl Node for TunnelDecap {
 }
 
 impl TunnelDecap {
-    /// Takes what is inside out of all packets; `UNCOMMON`: there are tunnels of Geneve, or some
-    /// that let flows say their number or their other end.
+    /// Takes what is inside out of all packets; `UNCOMMON`: there are tunnels of Geneve, some that
+    /// let flows say their number or an end, or some that have no end of ours.
     #[inline(always)]
     fn open_all<const UNCOMMON: bool>(
         &mut self,
@@ -168,7 +168,7 @@ impl TunnelDecap {
         let mut last: Option<((TunnelKey, VrfId), Result<Found, Exit>)> = None;
         let mut received = ReceivedRun::new(counters);
         exits.each(frame, |packet| {
-            let opened = match open::<UNCOMMON>(packet) {
+            let opened = match open::<UNCOMMON>(packet, interfaces) {
                 Ok(opened) => opened,
                 Err(exit) => return exit,
             };
@@ -203,8 +203,8 @@ impl TunnelDecap {
             }
             packet.start_here();
             packet.set_rx(found.id);
-            if UNCOMMON && found.asks != Asks::Nothing {
-                tell_flows(packet, &opened.key, found.asks);
+            if UNCOMMON && found.tells != Tells::default() {
+                tell_flows(packet, &opened.key, found.tells);
             }
             received.add(found.id, packet.length());
             exit
@@ -214,10 +214,13 @@ impl TunnelDecap {
 
 /// Has flows see what is a packet's own.
 #[inline(never)]
-fn tell_flows(packet: &mut PacketView<'_>, key: &TunnelKey, asks: Asks) {
-    let number = key.wrap.number().unwrap_or(0);
-    let remote = (asks == Asks::Remote).then(|| key.ends.remote());
-    tell_own(packet, InTunnel { number, remote });
+fn tell_flows(packet: &mut PacketView<'_>, key: &TunnelKey, tells: Tells) {
+    let own = InTunnel {
+        number: key.wrap.number().unwrap_or(0),
+        remote: tells.has(Tells::REMOTE).then(|| key.ends.remote()),
+        local: tells.has(Tells::LOCAL).then(|| key.ends.local()),
+    };
+    tell_own(packet, own);
 }
 
 /// What is known of a packet for us once its headers are read.
@@ -257,13 +260,39 @@ struct Found {
     exit: Exit,
     inside: Inside,
     summed: bool,
-    /// What flows are told of each packet: the tunnel does not say it of all.
-    asks: Asks,
+    tells: Tells,
+}
+
+/// What flows are told of each packet: the tunnel does not say it of all. One octet, so that what
+/// was found of a tunnel stays in a register.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Tells(u8);
+
+impl Tells {
+    const NUMBER: u8 = 1;
+    const REMOTE: u8 = 2;
+    const LOCAL: u8 = 4;
+
+    fn of(by: &CameBy) -> Self {
+        let bit = |is_own: bool, bit: u8| if is_own { bit } else { 0 };
+        Self(
+            bit(by.number.is_none(), Self::NUMBER)
+                | bit(by.source.is_none(), Self::REMOTE)
+                | bit(by.destination.is_none(), Self::LOCAL),
+        )
+    }
+
+    fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
 }
 
 /// The tunnel that a packet is of, and where that which is inside begins.
 #[inline(always)]
-fn open<const UNCOMMON: bool>(packet: &PacketView<'_>) -> Result<Opened, Exit> {
+fn open<const UNCOMMON: bool>(
+    packet: &PacketView<'_>,
+    interfaces: &Interfaces,
+) -> Result<Opened, Exit> {
     let bytes = packet.header();
     let (ends, protocol, inside, ecn) = if ip::version(bytes) == 6 {
         let (header, inside) = upper_layer(packet).ok_or(Exit::Truncated)?;
@@ -283,8 +312,8 @@ fn open<const UNCOMMON: bool>(packet: &PacketView<'_>) -> Result<Opened, Exit> {
         _ => {
             let datagram = udp::Header::new(inside).ok_or(Exit::Truncated)?;
             let (inside, port) = (&inside[udp::Header::LEN..], datagram.destination_port());
-            if UNCOMMON && port == udp::port::GENEVE {
-                let (wrap, kind, rest) = open_geneve(inside)?;
+            if UNCOMMON && interfaces.is_geneve_port(port) {
+                let (wrap, kind, rest) = open_geneve(inside, port)?;
                 (wrap, kind, rest, datagram.checksum() != 0)
             } else {
                 let header = vxlan::Header::new(inside).ok_or(Exit::Truncated)?;
@@ -302,7 +331,7 @@ fn open<const UNCOMMON: bool>(packet: &PacketView<'_>) -> Result<Opened, Exit> {
 
 /// What wraps in a datagram of Geneve, the kind of what is inside, and its octets.
 #[inline(never)]
-fn open_geneve(datagram: &[u8]) -> Result<(Wrap, u16, usize), Exit> {
+fn open_geneve(datagram: &[u8], port: u16) -> Result<(Wrap, u16, usize), Exit> {
     let header = geneve::Header::new(datagram).ok_or(Exit::Truncated)?;
     if header.version() != 0 || header.flags() & geneve::CONTROL != 0 {
         return Err(Exit::BadGeneveHeader);
@@ -311,7 +340,7 @@ fn open_geneve(datagram: &[u8]) -> Result<(Wrap, u16, usize), Exit> {
     if header.flags() & geneve::CRITICAL != 0 {
         return Err(Exit::CriticalOptions);
     }
-    Ok((Wrap::Geneve { vni: header.vni() }, header.ethertype(), rest))
+    Ok((Wrap::Geneve { vni: header.vni(), port }, header.ethertype(), rest))
 }
 
 /// What wraps in a GRE packet, the kind of what is inside, and its octets.
@@ -350,9 +379,9 @@ fn tunnel_of(interfaces: &Interfaces, id: u16) -> Option<Tunnel> {
     }
 }
 
-/// The interface of the tunnel that a packet is of: one of its number before one of any, and of
-/// those one to its sender before one to any. Of one that takes remotes in, those that are not
-/// known are told.
+/// The interface of the tunnel that a packet is of: one of its number before one of any, of those
+/// one to its sender before one to any, and of those one from where it came to before one from any
+/// address of ours. Of one that takes remotes in, those that are not known are told.
 fn find_id(
     interfaces: &Interfaces,
     key: TunnelKey,
@@ -362,21 +391,23 @@ fn find_id(
     if let Some(id) = interfaces.tunnel(key, vrf) {
         return Ok(id);
     }
-    let ends = key.ends.with_any_remote();
-    let any = TunnelKey { ends, ..key };
-    if let Some(id) = interfaces.tunnel(any, vrf).filter(|_| any != key) {
-        return match tunnel_of(interfaces, id) {
-            Some(tunnel) if tunnel.is_directed => Ok(id),
-            Some(hub) if hub.learns => {
-                tell(id, key);
-                Err(Exit::NewRemote)
+    let any_remote = key.ends.with_any_remote();
+    for wrap in [Some(key.wrap), key.wrap.with_any_number()].into_iter().flatten() {
+        for to in [key.ends, any_remote] {
+            for ends in [to, to.with_any_local()] {
+                let Some(id) = interfaces.tunnel(TunnelKey { wrap, ends }, vrf) else { continue };
+                return match tunnel_of(interfaces, id) {
+                    Some(tunnel) if to == key.ends || tunnel.is_directed => Ok(id),
+                    Some(hub) if hub.learns => {
+                        tell(id, key);
+                        Err(Exit::NewRemote)
+                    }
+                    _ => Err(Exit::UnknownTunnel),
+                };
             }
-            _ => Err(Exit::UnknownTunnel),
-        };
+        }
     }
-    let wrap = key.wrap.with_any_number().ok_or(Exit::UnknownTunnel)?;
-    let of_any_number = |ends| interfaces.tunnel(TunnelKey { wrap, ends }, vrf);
-    of_any_number(key.ends).or_else(|| of_any_number(ends)).ok_or(Exit::UnknownTunnel)
+    Err(Exit::UnknownTunnel)
 }
 
 /// The interface of a tunnel, and where frames go that come in by it.
@@ -395,8 +426,8 @@ fn find(
         entrance => entrance.into(),
     };
     let tunnel = tunnel_of(interfaces, id).ok_or(Exit::UnknownTunnel)?;
-    let asks = tunnel.came_by().asks();
-    Ok(Found { id, exit, inside: tunnel.inside, summed: tunnel.summed, asks })
+    let tells = Tells::of(&tunnel.came_by());
+    Ok(Found { id, exit, inside: tunnel.inside, summed: tunnel.summed, tells })
 }
 
 /// The way in of what is inside, if the tunnel carries such.

@@ -10,8 +10,9 @@
 //! follow each other. A tunnel whose other end is reached through itself ends here, too: each turn
 //! takes headroom, and there is none for a third.
 //!
-//! A tunnel that lets flows say its other end has none of its own: headers and way are those of the
-//! end that a packet was told, and once more for those behind it that go there, too.
+//! A tunnel that lets flows say an end, or has none of ours, has its headers and its way made for
+//! the ends of a packet, and once more for those behind it that go between the same
+//! (`settling.rs`).
 //!
 //! A mirror's copy is known by the interface that it is said to have come by, and stays known by it
 //! in whatever tunnels it is put: it is copied once.
@@ -23,10 +24,11 @@
 use super::inner::{flow_of_frame, flow_of_packet, packet_of_frame};
 use crate::ip::{MemberPicker, ip_resolve};
 use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Tunnel, Vrfs, WorkerCounters};
+use crate::tunnel::settling::{Settling, Underlay};
 use crate::tunnel::{TunnelHeaders, takes, takes_packet};
 use fib::Forward;
 use fib::adjacency::AdjacencyTable;
-use fib::ecmp::GroupId;
+use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
 use std::sync::Arc;
@@ -39,6 +41,7 @@ pub struct TunnelEncap {
     adjacencies: Arc<AdjacencyTable>,
     counters: Arc<WorkerCounters>,
     members: MemberPicker,
+    groups: Arc<EcmpTable>,
 }
 
 graph::exits! {
@@ -62,6 +65,9 @@ graph::exits! {
         /// The tunnel lets flows say its other end, and they said none, or one of another family.
         NoRemote => drop "Have flows set `tun_dst` (over IPv6 `tun_ipv6_dst`) before they send by \
             the tunnel.",
+        /// The tunnel has no `local`, and no port of its underlay's VRF has an address that its
+        /// packets could leave from; or flows said one of another family than the other end's.
+        NoLocal => drop "Give the port towards the other end an address, or the tunnel a `local`.",
         /// The tunnel was removed while the frame was under way.
         NoTunnel => drop "Nothing, if it ends: the configuration changed just then.",
     }
@@ -76,15 +82,19 @@ struct Way<'a> {
 
 impl<'a> Way<'a> {
     fn new(headers: &'a TunnelHeaders, to: Forward) -> Self {
-        let is = |kind: Kind| to.kind() == kind as u8;
-        let exit = match headers.tunnel.key.ends {
-            Ends::V4 { .. } if is(Kind::Rewrite) => Exit::Rewrite4,
-            Ends::V6 { .. } if is(Kind::Rewrite) => Exit::Rewrite6,
-            _ if is(Kind::Glean) => Exit::Resolve,
-            _ if is(Kind::Local) => Exit::ToOurselves,
-            _ => Exit::NoRoute,
-        };
-        Self { headers, to, exit }
+        Self { headers, to, exit: exit_of(&headers.tunnel, to) }
+    }
+}
+
+/// Where a tunnel's packets go on their way, if it is none of several.
+pub(super) fn exit_of(tunnel: &Tunnel, to: Forward) -> Exit {
+    let is = |kind: Kind| to.kind() == kind as u8;
+    match tunnel.key.ends {
+        Ends::V4 { .. } if is(Kind::Rewrite) => Exit::Rewrite4,
+        Ends::V6 { .. } if is(Kind::Rewrite) => Exit::Rewrite6,
+        _ if is(Kind::Glean) => Exit::Resolve,
+        _ if is(Kind::Local) => Exit::ToOurselves,
+        _ => Exit::NoRoute,
     }
 }
 
@@ -103,6 +113,7 @@ impl Node for TunnelEncap {
             adjacencies: Arc::clone(&setup.shared.adjacencies),
             counters: Arc::clone(&setup.counters),
             members: MemberPicker::new(setup),
+            groups: Arc::clone(&setup.shared.groups),
         }
     }
 
@@ -138,21 +149,6 @@ impl Node for TunnelEncap {
     }
 }
 
-/// Headers to the other end that the last packet went to by a tunnel that lets flows say it.
-#[derive(Default)]
-struct Directed(Option<TunnelHeaders>);
-
-impl Directed {
-    /// Those of a packet; none where nobody said an end that the tunnel can have.
-    fn headers_of(&mut self, packet: &PacketView<'_>, of_all: &Tunnel) -> Option<&TunnelHeaders> {
-        let tunnel = of_all.directed(packet.remote()?)?;
-        if self.0.as_ref().is_none_or(|last| last.tunnel != tunnel) {
-            self.0 = Some(TunnelHeaders::new(tunnel));
-        }
-        self.0.as_ref()
-    }
-}
-
 /// What was sent of a frame.
 struct Sent {
     packets: u64,
@@ -177,21 +173,24 @@ impl TunnelEncap {
         };
         let mut tx = frame.tx()[0];
         let mut way = way_of(tx);
-        let mut directed = Directed::default();
+        let underlay =
+            Underlay { interfaces, vrfs, adjacencies: &self.adjacencies, groups: &self.groups };
+        let mut settling = Settling::new(underlay);
         exits.each(frame, |packet| {
             if packet.tx() != tx {
                 tx = packet.tx();
                 way = way_of(tx);
             }
             let Some(way) = &way else { return Exit::NoTunnel };
-            if !way.headers.tunnel.is_directed {
+            if way.headers.tunnel.is_settled() {
                 return self.send_one(packet, way, interfaces, now_tsc);
             }
-            let Some(headers) = directed.headers_of(packet, &way.headers.tunnel) else {
-                return Exit::NoRemote;
-            };
-            let way = Way::new(headers, headers.tunnel.way(vrfs));
-            self.send_one(packet, &way, interfaces, now_tsc)
+            match settling.of_packet(packet, &way.headers.tunnel) {
+                Ok((headers, to)) => {
+                    self.send_one(packet, &Way::new(headers, *to), interfaces, now_tsc)
+                }
+                Err(exit) => *exit,
+            }
         });
     }
 
@@ -222,7 +221,7 @@ impl TunnelEncap {
         let first = frame.tx()[0];
         let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
         let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
-        same && !way.headers.tunnel.is_directed
+        same && way.headers.tunnel.is_settled()
             && matches!(way.exit, Exit::Rewrite4 | Exit::Rewrite6)
             && takes(&self.adjacencies, way.to.id(), longest as usize + way.headers.bytes())
     }

@@ -111,7 +111,8 @@ impl TunnelTooBig {
         let row = interfaces.get(packet.rx()).ok_or(Exit::InterfaceDown)?;
         let (wrap_bytes, kind, own) = match row.link {
             Link::Tunnel(tunnel) => {
-                (tunnel.header_bytes(), tunnel.inside, tunnel.own_in(packet.header()))
+                let sent = tunnel.of_packet(packet.header());
+                (sent.header_bytes(), sent.inside, tunnel.own_in(packet.header()))
             }
             Link::Lisp(_) => (lisp_bytes(packet.header()), Inside::Packets, InTunnel::default()),
             Link::Port | Link::Bond | Link::Vlan(_) | Link::Bridge => return Err(Exit::Untellable),

@@ -72,7 +72,7 @@ pub(crate) fn send_long(rig: &mut Rig, id: u16) {
 fn receive_geneve(rig: &mut Rig, first: u8, flags: u8) {
     rig.change_interface(VXLAN, |row| {
         if let Link::Tunnel(tunnel) = &mut row.link {
-            tunnel.key.wrap = Wrap::Geneve { vni: 42 };
+            tunnel.key.wrap = Wrap::geneve(42);
         }
     });
     let header = [first, flags, 0x65, 0x58, 0, 0, 42, 0];
@@ -161,6 +161,15 @@ pub(crate) fn plays() -> Vec<(&'static str, Play)> {
                 }
             });
             rig.inject(&broadcast(), |packet| Injected::Frame { interface: VXLAN, packet });
+        }),
+        ("tunnel-encap/no-local", |rig| {
+            rig.change_interface(VXLAN, |row| {
+                if let Link::Tunnel(tunnel) = &mut row.link {
+                    tunnel.key.ends = tunnel.key.ends.with_any_local();
+                }
+            });
+            (0..=BESIDE_BOND).for_each(|id| rig.change_interface(id, |row| row.ip4.clear()));
+            rig.receive(BESIDE_TUNNELS, broadcast());
         }),
         ("tunnel-too-big/untellable", |rig| {
             lead(rig, VXLAN, US, [10, 5, 0, 1]);

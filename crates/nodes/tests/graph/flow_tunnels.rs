@@ -4,7 +4,7 @@
 use crate::rig::*;
 use flow::{Asks, Flow, InTunnel, PortEntry, Snapshot};
 use nodes::tables::{
-    BridgeId, BridgePort, FlowBridge, FlowRow, Injected, Link, Mode, Numbered, Wrap,
+    BridgeId, BridgePort, FlowBridge, FlowRow, Injected, Link, Mode, Numbered, Tunnel, Wrap,
 };
 use openflow::action::{Output, Program, SetField};
 use openflow::{Action, Field, Match};
@@ -22,6 +22,11 @@ fn rig(flows: Vec<(u16, Match, Program)>) -> Rig {
 
 /// One whose ports 2 and 3 ask flows that.
 fn rig_with(asks: Asks, flows: Vec<(u16, Match, Program)>) -> Rig {
+    rig_of(asks, |_| (), flows)
+}
+
+/// One whose tunnels of ports 2 and 3 are changed so.
+fn rig_of(asks: Asks, change: impl Fn(&mut Tunnel), flows: Vec<(u16, Match, Program)>) -> Rig {
     let mut rig = Rig::new();
     let ports = [(1, PLAIN), (2, VXLAN), (3, VXLAN6), (4, GRE)];
     for (number, id) in ports {
@@ -30,10 +35,11 @@ fn rig_with(asks: Asks, flows: Vec<(u16, Match, Program)>) -> Rig {
             row.mode = Mode::Bridged(port);
             if let (Link::Tunnel(tunnel), true) = (&mut row.link, id != GRE) {
                 tunnel.key.wrap = Wrap::ByFlows(Numbered::Vxlan { port: 4789 });
-                if asks == Asks::Remote {
+                if asks >= Asks::Remote {
                     tunnel.key.ends = tunnel.key.ends.with_any_remote();
                     tunnel.is_directed = true;
                 }
+                change(tunnel);
             }
         });
     }
@@ -173,7 +179,7 @@ fn a_number_is_that_of_the_packet_unless_a_flow_sets_another() {
 #[test]
 fn what_a_controller_sends_by_a_tunnel_has_the_number_that_it_says() {
     let mut rig = rig(vec![]);
-    let own = InTunnel { number: 99, remote: None };
+    let own = InTunnel::numbered(99);
     rig.inject(&inner(1), |packet| Injected::InTunnel { interface: VXLAN, own, packet });
     rig.run();
     let sent = rig.sent(1);
@@ -270,13 +276,91 @@ fn a_packet_goes_to_the_end_that_flows_say_and_an_answer_to_where_it_came_from()
     }
     // What a controller sends goes where it says.
     for end in [FAR, FURTHER] {
-        let own = InTunnel { number: 99, remote: Some(end.into()) };
+        let own = InTunnel { remote: Some(end.into()), ..InTunnel::numbered(99) };
         rig.inject(&inner(1), |packet| Injected::InTunnel { interface: VXLAN, own, packet });
         rig.run();
         let sent = rig.sent(1);
         assert_eq!((sent.len(), led(&(1, sent[0].clone()))), (1, (end, 99)));
     }
     rig.settle();
+}
+
+/// The tunnel has no end of ours.
+fn without_local(tunnel: &mut Tunnel) {
+    tunnel.key.ends = tunnel.key.ends.with_any_local();
+}
+
+fn from_to_us(ours: [u8; 4], vni: u8) -> Vec<u8> {
+    let link = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(FAR, ours).udp(50_000, 4789);
+    link.payload(&[&[8, 0, 0, 0, 0, 0, vni, 0][..], &inner(vni)].concat()).build()
+}
+
+#[test]
+fn which_of_our_addresses_a_packet_was_for_decides_also_once_it_is_remembered() {
+    let to_us = |ours: [u8; 4]| {
+        let bits = u32::from_be_bytes(ours).into();
+        Match::any().with(Field::InPort, 2).with(Field::TunDst, bits)
+    };
+    let flows = vec![
+        (2, to_us(US), vec![to(1)]),
+        (1, to_us(US_OUTSIDE), vec![to(1), to(1)]),
+        (0, Match::any().with(Field::InPort, 1), vec![number(5), to(2)]),
+    ];
+    let mut rig = rig_of(Asks::Number, without_local, flows);
+    for _ in 0..3 {
+        assert_eq!(rig.answer(0, from_to_us(US, 7)), [(PLAIN, inner(7))]);
+        assert_eq!(rig.answer(0, from_to_us(US_OUTSIDE, 7)), vec![(PLAIN, inner(7)); 2]);
+        // It leaves from the address of the way to the other end.
+        let sent = rig.answer(PLAIN, inner(3));
+        assert_eq!((sent.len(), &sent[0].1[26..30]), (1, &US_OUTSIDE[..]));
+        assert_eq!(led(&sent[0]), (FAR, 5));
+    }
+    for _ in 0..2 {
+        (0..200).for_each(|nth| {
+            rig.receive(0, from_to_us(if nth % 2 == 0 { US } else { US_OUTSIDE }, 7));
+        });
+        rig.run();
+        assert_eq!(rig.sent(PLAIN).len(), 100 + 200);
+    }
+    rig.settle();
+}
+
+#[test]
+fn a_packet_leaves_from_where_flows_say() {
+    let from = |ours: [u8; 4]| -> Action {
+        SetField::whole(Field::TunSrc, u32::from_be_bytes(ours).into()).into()
+    };
+    let program =
+        vec![number(5), to_end(FAR), from(US), to(2), from([0; 4]), to(2), from(FURTHER), to(2)];
+    let local_by_flows = |tunnel: &mut Tunnel| {
+        without_local(tunnel);
+        tunnel.local_by_flows = true;
+    };
+    let flows = vec![(1, Match::any().with(Field::InPort, 1), program)];
+    let mut rig = rig_of(Asks::Ends, local_by_flows, flows);
+    for _ in 0..2 {
+        let sent = rig.answer(PLAIN, inner(3));
+        let mut sources: Vec<&[u8]> = sent.iter().map(|(_, frame)| &frame[26..30]).collect();
+        sources.sort_unstable();
+        assert_eq!(sources, [&FURTHER[..], &US, &US_OUTSIDE]);
+        assert!(sent.iter().all(|it| led(it) == (FAR, 5)));
+    }
+    // Flows said nothing of what others have sent: it goes nowhere.
+    rig.inject(&inner(1), |packet| Injected::Frame { interface: VXLAN, packet });
+    rig.run();
+    assert_eq!(rig.drops(), [("tunnel-encap/no-remote".to_owned(), 1)]);
+    rig.settle();
+}
+
+#[test]
+fn who_sends_too_much_into_a_tunnel_without_an_end_of_ours_is_told_so_as_if_it_came_back_by_it() {
+    let us = Match::any().with(Field::InPort, 2).with(Field::TunId, 33);
+    let us = us.with(Field::TunDst, u32::from_be_bytes(US_OUTSIDE).into());
+    let flows = vec![
+        (2, us, vec![to(1)]),
+        (1, Match::any().with(Field::InPort, 1), vec![number(33), to(2)]),
+    ];
+    sends_too_much(rig_of(Asks::Number, without_local, flows));
 }
 
 #[test]

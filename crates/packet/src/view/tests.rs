@@ -168,21 +168,25 @@ proptest! {
 }
 
 #[test]
-fn a_packet_has_the_other_end_that_it_was_told_and_those_that_others_hold_keep_theirs() {
+fn a_packet_has_the_ends_that_it_was_told_and_those_that_others_hold_keep_theirs() {
     let pool = HeapPool::new(1, ROOM).unwrap();
     let mut frame = frame(&pool, &[b"frame"]);
     let mut packet = frame.view(0);
     for remote in ["192.0.2.9", "2001:db8::9"].map(|it| Some(it.parse().unwrap())) {
         packet.set_remote(remote);
-        assert_eq!(packet.remote(), remote);
+        assert_eq!((packet.remote(), packet.local()), (remote, None));
     }
+    let local = Some("192.0.2.1".parse().unwrap());
+    packet.set_local(local);
     let twins: Vec<_> = packet.share(1).collect();
     packet.set_remote(None);
-    assert_eq!(packet.remote(), Some("2001:db8::9".parse().unwrap()));
+    packet.set_local(None);
+    let remote = Some("2001:db8::9".parse().unwrap());
+    assert_eq!((packet.remote(), packet.local()), (remote, local));
     let mut cache = pool.cache();
     twins.into_iter().for_each(|twin| cache.release_one(twin));
     packet.set_remote(None);
-    assert_eq!(packet.remote(), None);
+    assert_eq!((packet.remote(), packet.local()), (None, local));
     packet.release(&mut *cache);
     assert_eq!(frame.view(0).remote(), None);
 }

@@ -14,7 +14,6 @@ use control::engine::ApplyError;
 use nodes::tables::{Ends, Erspan, ErspanVersion, Inside, Interface, Link, Numbered, Tunnel, Wrap};
 use nodes::tunnel::Sequence;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// See the module.
 #[derive(Default)]
@@ -46,10 +45,12 @@ impl Part for Tunnels {
 
 fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
     let ends = kind.ends()?;
-    let (remote, learns) = match &ends.remotes {
-        Remotes::One(remote) => (*remote, false),
-        Remotes::Several { learn, .. } => (unspecified(ends.local), *learn),
-        Remotes::Flow => (unspecified(ends.local), false),
+    let local = ends.local();
+    let any_remote = || Some(Ends::new(local, local)?.with_any_remote());
+    let (between, learns) = match &ends.remotes {
+        Remotes::One(remote) => (Ends::new(local, *remote)?, false),
+        Remotes::Several { learn, .. } => (any_remote()?, *learn),
+        Remotes::Flow => (any_remote()?, false),
     };
     let wrap = match kind {
         PortKind::Vxlan(vxlan) => match vxlan.vni.fixed() {
@@ -57,8 +58,8 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
             None => Wrap::ByFlows(Numbered::Vxlan { port: vxlan.udp_port }),
         },
         PortKind::Geneve(geneve) => match geneve.vni.fixed() {
-            Some(vni) => Wrap::Geneve { vni },
-            None => Wrap::ByFlows(Numbered::Geneve),
+            Some(vni) => Wrap::Geneve { vni, port: geneve.udp_port },
+            None => Wrap::ByFlows(Numbered::Geneve { port: geneve.udp_port }),
         },
         PortKind::Gre(gre) => match gre.incoming_key() {
             Some(GreKey::Flow) => Wrap::ByFlows(Numbered::Gre),
@@ -75,8 +76,9 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
         }),
         _ => return None,
     };
-    let mut tunnel = Tunnel::new(wrap, Ends::new(ends.local, remote)?);
+    let mut tunnel = Tunnel::new(wrap, between);
     tunnel.is_directed = kind.is_directed_by_flows();
+    tunnel.local_by_flows = kind.has_local_by_flows();
     match kind {
         PortKind::Vxlan(vxlan) => {
             tunnel.summed = vxlan.checksum.unwrap_or(tunnel.summed);
@@ -103,12 +105,4 @@ fn tunnel(kind: &PortKind, vrfs: &VrfNumbers) -> Option<Tunnel> {
     let inside = if kind.is_point_to_point() { Inside::Packets } else { Inside::Frames };
     let underlay = vrfs.of(ends.underlay_vrf.as_ref());
     Some(Tunnel { inside, learns, underlay, ..tunnel })
-}
-
-/// No address, of the family of another one.
-fn unspecified(like: IpAddr) -> IpAddr {
-    match like {
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    }
 }

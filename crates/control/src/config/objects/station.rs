@@ -51,10 +51,10 @@ impl Station {
         let name = &self.port;
         let (message, expected) = match (port.kind.ends(), self.remote) {
             (Some(ends), Some(remote)) if port.kind.has_remotes() => {
-                if remote.is_ipv4() == ends.local.is_ipv4() {
+                if remote.is_ipv4() == ends.local().is_ipv4() {
                     return;
                 }
-                let message = format!("{remote} is not of the family of {}", ends.local);
+                let message = format!("{remote} is not of the family of {}", ends.local());
                 (message, "a remote of the tunnel's family")
             }
             (Some(_), None) if port.kind.has_remotes() => (

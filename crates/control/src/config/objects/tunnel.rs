@@ -31,23 +31,34 @@ pub(super) fn check_all(config: &Config, report: &mut Report) {
     type Told = (&'static str, Option<Network>, Option<GreKey>);
     type Known<'a> = (Option<&'a VrfName>, Told, IpAddr, Option<IpAddr>);
     let mut used: HashMap<Known<'_>, &PortName> = HashMap::new();
+    let usual = [(udp::port::VXLAN, "vxlan"), (udp::port::GENEVE, "geneve")];
+    let mut takers: HashMap<u16, &str> = usual.into();
     for (name, port) in ports.iter() {
         let Some(ends) = port.kind.ends() else { continue };
         let (network, key) = match &port.kind {
             PortKind::Vxlan(vxlan) => (Some((vxlan.vni, vxlan.udp_port)), None),
-            PortKind::Geneve(geneve) => (Some((geneve.vni, udp::port::GENEVE)), None),
+            PortKind::Geneve(geneve) => (Some((geneve.vni, geneve.udp_port)), None),
             PortKind::Gre(gre) => (None, gre.incoming_key()),
             PortKind::Erspan(it) => (None, Some(GreKey::Is(it.session.into()))),
             _ => (None, None),
         };
-        let told = (port.kind.name().word(), network, key);
+        let kind = port.kind.name().word();
+        let told = (kind, network, key);
+        if let Some((_, udp_port)) = network
+            && *takers.entry(udp_port).or_insert(kind) != kind
+        {
+            let message =
+                format!("UDP port {udp_port} is that of tunnels of the kind {}", takers[&udp_port]);
+            let problem = Problem::new(format!("port.{name}.udp_port"), message);
+            report.push(problem.expected("another port, here and at the other end"));
+        }
         check_ends(name, ends, ports, report);
         tunnel_by_flows::check(name, port, config, report);
         let takes_any = port.kind.has_remotes() || port.kind.is_directed_by_flows();
         let unknown = takes_any.then_some(None);
         for remote in ends.remotes.listed().iter().copied().map(Some).chain(unknown) {
             let under = ends.underlay_vrf.as_ref();
-            let other = used.insert((under, told, ends.local, remote), name);
+            let other = used.insert((under, told, ends.local(), remote), name);
             if let Some(other) = other.filter(|other| *other != name) {
                 let message = format!("it is the same tunnel as {other}");
                 let problem = Problem::new(format!("port.{name}"), message);
@@ -62,6 +73,9 @@ pub(super) fn check_all(config: &Config, report: &mut Report) {
             let message = "routes do not say which of several remotes they mean";
             refuse("addresses", message, "one `remote`, or a `bvi` in the tunnel's bridge");
         }
+        if port.kind.has_remotes() && ends.address().is_none() {
+            refuse("local", "several remotes want one address of ours", "the address of a port");
+        }
         if port.kind.is_point_to_point() && port.kind.has_remotes() {
             let message = "a tunnel of packets has one other end";
             let expected = match &port.kind {
@@ -73,6 +87,9 @@ pub(super) fn check_all(config: &Config, report: &mut Report) {
         if port.kind.is_for_copies() {
             if port.kind.has_remotes() {
                 refuse("remotes", "copies go to one other end", "`remote`, and a port for each");
+            }
+            if ends.address().is_none() {
+                refuse("local", "copies leave from one address", "the address of a port");
             }
             if let Some(why) = port.why_it_routes() {
                 let message = format!("it {why}, and carries a mirror's copies alone");
@@ -100,13 +117,15 @@ fn check_ends(port: &PortName, ends: &Ends, ports: &Ports, report: &mut Report) 
         Remotes::Several { .. } => "remotes",
     };
     let remotes = ends.remotes.listed();
-    let every = [("local", ends.local)].into_iter().chain(remotes.iter().map(|it| (list, *it)));
+    let local = ends.address();
+    let of_local = local.map(|local| ("local", local));
+    let every = of_local.into_iter().chain(remotes.iter().map(|it| (list, *it)));
     for (key, address) in every {
         let message = format!("{address} cannot be an end of a tunnel");
         if is_no_end(address) {
             report.push(Problem::new(field(key), message).expected("the address of one host"));
-        } else if address.is_ipv4() != ends.local.is_ipv4() {
-            let message = format!("{address} is not of the family of {}", ends.local);
+        } else if address.is_ipv4() != ends.local().is_ipv4() {
+            let message = format!("{address} is not of the family of {}", ends.local());
             report.push(Problem::new(field(key), message).expected("ends of one family"));
         }
     }
@@ -124,14 +143,20 @@ fn check_ends(port: &PortName, ends: &Ends, ports: &Ports, report: &mut Report) 
             report.push(problem.expected("each remote once"));
         }
     }
-    if !own(ends.local) {
-        let message = match &ends.underlay_vrf {
-            Some(vrf) => format!("no port of VRF {vrf} has the address {}", ends.local),
-            None => format!("no port has the address {}", ends.local),
-        };
-        let problem = Problem::new(field("local"), message);
-        report.push_missing(problem.expected("an address of a port"));
-    }
+    let port = match &ends.underlay_vrf {
+        Some(vrf) => format!("no port of VRF {vrf}"),
+        None => "no port".to_owned(),
+    };
+    let mut addresses = beside().flat_map(|(_, it)| &it.addresses).map(|own| own.address());
+    let message = match local {
+        Some(local) if !own(local) => format!("{port} has the address {local}"),
+        None if !addresses.any(|own| ends.may_leave_from(own)) => {
+            format!("{port} has an address that its packets could leave from")
+        }
+        _ => return,
+    };
+    let problem = Problem::new(field("local"), message);
+    report.push_missing(problem.expected("an address of a port"));
 }
 
 /// True of addresses that no tunnel can end at: groups, none, and those that one link alone knows.

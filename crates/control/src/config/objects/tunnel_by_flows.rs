@@ -1,5 +1,4 @@
-//! Tunnels whose number or other end flows say: what leads packets into them without flows is
-//! refused.
+//! Tunnels whose number or ends flows say: what leads packets into them without flows is refused.
 
 use super::Config;
 use super::port::Port;
@@ -12,13 +11,17 @@ use crate::config::report::{Problem, Report};
 pub(super) fn check(name: &PortName, port: &Port, config: &Config, report: &mut Report) {
     let kind = &port.kind;
     let (is_numbered, is_directed) = (kind.is_numbered_by_flows(), kind.is_directed_by_flows());
-    if !is_numbered && !is_directed {
-        return;
-    }
     let mut refuse = |field: &str, message: &str, expected: &str| {
         let problem = Problem::new(format!("port.{name}.{field}"), message);
         report.push(problem.expected(expected));
     };
+    if kind.has_local_by_flows() && !is_directed {
+        let message = "flows say it together with the other end";
+        refuse("local", message, "`remote = \"flow\"`, or an address of a port");
+    }
+    if !is_numbered && !is_directed {
+        return;
+    }
     if kind.has_remotes() {
         let message = "flows say the number of packets to one other end";
         refuse("remotes", message, "`remote`, and a port for each");

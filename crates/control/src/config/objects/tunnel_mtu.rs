@@ -10,7 +10,7 @@
 
 use std::net::IpAddr;
 
-use wire::{ethernet, gre, ipv4, ipv6, udp, vxlan};
+use wire::{ethernet, gre, udp, vxlan};
 
 use super::Config;
 use super::connected::Connected;
@@ -30,8 +30,7 @@ const GRE_KEY_BYTES: usize = 4;
 impl PortKind {
     /// Octets that a tunnel puts around packets of the length of its MTU.
     pub fn tunnel_bytes(&self) -> Option<u16> {
-        let ends = self.ends()?;
-        let ip = if ends.local.is_ipv4() { ipv4::Header::LEN } else { ipv6::Header::LEN };
+        let ip = usize::from(self.ends()?.ip_bytes());
         let wrap = match self {
             Self::Gre(it) => {
                 let key = if it.outgoing_key().is_some() { GRE_KEY_BYTES } else { 0 };

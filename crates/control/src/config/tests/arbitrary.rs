@@ -28,7 +28,7 @@ use super::super::objects::port::{Port, PortName, RxMode};
 use super::super::objects::port_allow::Allow;
 use super::super::objects::port_export::Exported;
 use super::super::objects::port_filters::{Filters, Reverse, Urpf};
-use super::super::objects::port_kind::ends::{Ends, Remotes};
+use super::super::objects::port_kind::ends::{End, Ends, Remotes};
 use super::super::objects::port_kind::erspan::{Erspan, Version};
 use super::super::objects::port_kind::geneve::Geneve;
 use super::super::objects::port_kind::gre::{Gre, Payload};
@@ -183,9 +183,12 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
         let Some(own) = config.ports.get(&parent).and_then(|port| port.addresses.first()) else {
             continue;
         };
-        let local = own.address();
-        let to = |remotes| Ends { local, remotes, underlay_vrf: None };
+        let to = |remotes| {
+            let local = Some(End::At(own.address()));
+            Ends { local, remotes, underlay_vrf: None }
+        };
         let one = || to(Remotes::One(station(number, 240)));
+        let from_any = || Ends { local: None, ..one() };
         let several = [None, Some(vec![]), Some(vec![station(number, 241), station(number, 242)])];
         let several = several[index % 3].clone().map(|flood| {
             let learn = flood.is_empty() || index > 3;
@@ -220,9 +223,10 @@ fn virtual_ports(config: &mut Config, ports: &[u8]) {
                 ..Vxlan::new(u32::from(number).into(), one())
             }),
             PortKind::Geneve(Geneve {
+                udp_port: if index == 0 { 6081 } else { 6082 },
                 checksum: inner.map(|_| index > 1),
                 ttl: if index == 0 { OuterTtl::Is(1) } else { OuterTtl::Inherit },
-                ..Geneve::new(u32::from(number).into(), one())
+                ..Geneve::new(u32::from(number).into(), from_any())
             }),
             PortKind::Gre(Gre {
                 key: inner.map(|_| GreKey::Is(9)),
@@ -276,7 +280,8 @@ fn vrfs(config: &mut Config, ports: &[u8]) {
         }
     }
     if let [first, second, ..] = ports {
-        let (local, remotes) = ("192.168.0.1".parse().unwrap(), Remotes::One(beside.unwrap()));
+        let local = Some(End::At("192.168.0.1".parse().unwrap()));
+        let remotes = Remotes::One(beside.unwrap());
         let ends = Ends { local, remotes, underlay_vrf: Some(red.clone()) };
         let kind = PortKind::Vxlan(Vxlan::new(u32::from(*first).into(), ends));
         let (over, vrf) = (format!("o{second}"), Some(blue.clone()));

@@ -89,11 +89,8 @@ fn ends(ends: &Ends) -> String {
     };
     let learns = matches!(ends.remotes, Remotes::Several { learn: true, .. });
     let learn = if learns { " learn" } else { "" };
-    format!(
-        " local {}{remotes}{learn} underlay {}",
-        ends.local,
-        name_of(ends.underlay_vrf.as_ref())
-    )
+    let local = maybe("local", ends.local.as_ref());
+    format!("{local}{remotes}{learn} underlay {}", name_of(ends.underlay_vrf.as_ref()))
 }
 
 fn outer(dscp: OuterDscp, ttl: OuterTtl) -> String {
@@ -113,10 +110,10 @@ fn made(name: &PortName, port: &Port) -> String {
                 ends(&it.ends)
             )
         }
-        PortKind::Geneve(Geneve { vni, checksum, dscp, ttl, ends: between }) => {
+        PortKind::Geneve(Geneve { vni, udp_port, checksum, dscp, ttl, ends: between }) => {
             let checksum = maybe("checksum", checksum.as_ref());
-            let outer = outer(*dscp, *ttl);
-            format!("geneve add {name} vni {vni}{checksum}{outer}{}", ends(between))
+            let (outer, ends) = (outer(*dscp, *ttl), ends(between));
+            format!("geneve add {name} vni {vni} udp_port {udp_port}{checksum}{outer}{ends}")
         }
         PortKind::Gre(Gre { key, key_in, key_out, payload, dscp, ttl, ends: between }) => {
             let packets = if *payload == Payload::Packets { " packets" } else { "" };
@@ -136,10 +133,10 @@ fn made(name: &PortName, port: &Port) -> String {
             primary,
             lacp,
             lacp_rate,
-            rebalance,
             fallback,
             up_delay,
             down_delay,
+            rebalance,
             system_priority,
             key,
         }) => {
@@ -150,10 +147,10 @@ fn made(name: &PortName, port: &Port) -> String {
                 "bond add {name}{members} mode {mode} hash {hash} min_links {min_links}{primary} \
                  lacp {} lacp_rate {rate} fallback {fallback} up_delay {}ms down_delay {}ms \
                  rebalance {}ms system_priority {system_priority}{}",
-                rebalance.as_millis(),
                 lacp.word(),
                 up_delay.as_millis(),
                 down_delay.as_millis(),
+                rebalance.as_millis(),
                 maybe("key", key.as_ref())
             )
         }

@@ -257,7 +257,17 @@ fn flows_say_the_number_of_a_tunnel_in_a_bridge_of_flows_alone() {
         ["flows say the number of packets to one other end"]
     );
     assert_eq!(vxlan(&format!("vni = \"flows\"\n{ends}")), ["`vni` is \"flows\""]);
-    assert_eq!(vxlan(&format!("vni = 5\nudp_port = 6081\n{ends}")), ["UDP port 6081 is Geneve's"]);
+    let taken =
+        |port: u16, kind: &str| [format!("UDP port {port} is that of tunnels of the kind {kind}")];
+    assert_eq!(vxlan(&format!("vni = 5\nudp_port = 6081\n{ends}")), taken(6081, "geneve"));
+    let at =
+        |kind: &str, port: u16| format!("kind = \"{kind}\"\nvni = 5\nudp_port = {port}\n{ends}");
+    assert_eq!(tunnel(&at("geneve", 4789)), taken(4789, "vxlan"));
+    let both = |first: &str, second: &str| {
+        tunnel(&format!("{}[port.u]\n{}", at(first, 9999), at(second, 9999)))
+    };
+    assert_eq!(both("geneve", "vxlan"), taken(9999, "geneve"));
+    assert_eq!(both("geneve", "geneve"), ["it is the same tunnel as t"]);
     let gre = |rest: &str| {
         tunnel(&format!("kind = \"gre\"\nkey = \"flow\"\n{rest}{ends}{}", bridge("flow")))
     };
@@ -287,6 +297,41 @@ fn flows_say_the_other_end_of_a_tunnel_in_a_bridge_of_flows_alone() {
     assert!(tunnel(&format!("kind = \"erspan\"\nsession = 5\n{ends}")).contains(&copies));
     let wrong = "kind = \"vxlan\"\nvni = 5\nlocal = \"192.0.2.1\"\nremote = \"flows\"\n";
     assert_eq!(tunnel(wrong), ["`remote` is \"flows\""]);
+}
+
+#[test]
+fn a_tunnel_without_an_address_of_ours_has_one_other_end_or_flows_say_it() {
+    let bridge = "[bridge.lan]\nports = [\"t\"]\nmode = \"flow\"\n";
+    let vxlan = |ends: &str| tunnel(&format!("kind = \"vxlan\"\nvni = 5\n{ends}\n{bridge}"));
+    for ends in [
+        "remote = \"192.0.2.9\"",
+        "remote = \"2001:db8::9\"",
+        "remote = \"flow\"",
+        "local = \"flow\"\nremote = \"flow\"",
+    ] {
+        assert_eq!(vxlan(ends), [""; 0], "{ends}");
+    }
+    assert_eq!(tunnel("kind = \"ipip\"\nremote = \"192.0.2.9\""), [""; 0]);
+    for ends in ["remotes = [\"192.0.2.9\"]", "learn_remotes = true"] {
+        assert_eq!(vxlan(ends), ["several remotes want one address of ours"]);
+    }
+    assert_eq!(
+        vxlan("local = \"flow\"\nremote = \"192.0.2.9\""),
+        ["flows say it together with the other end"]
+    );
+    let copies = tunnel("kind = \"erspan\"\nsession = 5\nremote = \"192.0.2.9\"");
+    assert_eq!(copies, ["copies leave from one address"]);
+    let four = UNDERLAY.replace(", \"2001:db8::1/64\"", "");
+    let six = "[port.t]\nkind = \"vxlan\"\nvni = 5\nremote = \"2001:db8::9\"\n";
+    assert_eq!(
+        messages(&format!("{four}{six}")),
+        ["no port has an address that its packets could leave from"]
+    );
+    // Those from an address of ours and from any are two.
+    let one = "kind = \"vxlan\"\nvni = 5\nremote = \"192.0.2.9\"\n";
+    let both = |second: &str| tunnel(&format!("{one}[port.u]\n{one}{second}\n"));
+    assert_eq!(both("local = \"192.0.2.1\""), [""; 0]);
+    assert_eq!(both(""), ["it is the same tunnel as t"]);
 }
 
 #[test]

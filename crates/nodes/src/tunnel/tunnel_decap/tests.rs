@@ -1,6 +1,8 @@
 use super::*;
 use crate::tables::{Numbered, Tunnel};
-use crate::testing::{FAR, FAR6, GRE, GRE_KEY, HOST, HOST_MAC, US, US6, VNI, VXLAN, VXLAN6, World};
+use crate::testing::{
+    FAR, FAR6, GRE, GRE_KEY, HOST, HOST_MAC, US, US_OUTSIDE, US6, VNI, VXLAN, VXLAN6, World,
+};
 use graph::harness::NodeHarness;
 use std::sync::atomic::Ordering::Relaxed;
 use wire::craft;
@@ -130,11 +132,61 @@ fn a_tunnel_that_flows_number_takes_packets_of_any_and_tells_which() {
 }
 
 #[test]
+fn a_tunnel_without_an_end_of_ours_takes_packets_to_any_of_our_addresses_and_tells_which() {
+    let mut world = World::new();
+    world.change_interface(VXLAN, |row| {
+        let Link::Tunnel(tunnel) = &mut row.link else { unreachable!() };
+        tunnel.key.ends = tunnel.key.ends.with_any_local();
+    });
+    let to = |vni: u32, source: [u8; 4], ours: [u8; 4]| {
+        let tunnel = craft::ipv4(source, ours).udp(50000, 4789).vxlan(vni);
+        tunnel.ethernet(HOST_MAC, [4; 6]).ethertype(0x88b5).payload(&[7; 46]).build()
+    };
+    let mut node = NodeHarness::<TunnelDecap>::new(&world.setup).unwrap();
+    let packets = [US, US_OUTSIDE, US].map(|ours| to(VNI, FAR, ours));
+    let out = node.run(&packets, 0, 0);
+    let told = out.iter().map(|out| (out.exit.as_str(), out.local));
+    let wanted = [US, US_OUTSIDE, US].map(|ours| ("bridge", Some(IpAddr::from(ours))));
+    assert_eq!(told.collect::<Vec<_>>(), wanted);
+    assert_eq!(run(&world, to(VNI, HOST, US), 0, 40).0, "unknown-tunnel");
+    assert_eq!(run(&world, to(VNI + 1, FAR, US), 0, 40).0, "unknown-tunnel");
+    // One with an end of ours comes first, even with another beside it.
+    world.change_interface(GRE, |row| {
+        let ends = Ends::new(IpAddr::from(US), IpAddr::from(FAR)).unwrap();
+        row.link = Link::Tunnel(Tunnel::new(Wrap::vxlan(VNI), ends));
+    });
+    let counted = |ours: [u8; 4]| {
+        run(&world, to(VNI, FAR, ours), 0, 40);
+        let received =
+            |id: u16| world.setup.counters.interfaces[usize::from(id)].rx_packets.load(Relaxed);
+        (received(VXLAN), received(GRE))
+    };
+    let before = counted(US);
+    assert_eq!(counted(US), (before.0, before.1 + 1));
+    assert_eq!(counted(US_OUTSIDE), (before.0 + 1, before.1 + 1));
+}
+
+#[test]
+fn a_tunnel_whose_ends_are_all_the_packets_takes_both_families() {
+    let mut world = World::new();
+    world.change_interface(VXLAN, |row| {
+        let Link::Tunnel(tunnel) = &mut row.link else { unreachable!() };
+        tunnel.key.ends = tunnel.key.ends.with_any_remote().with_any_local();
+        tunnel.is_directed = true;
+    });
+    world.change_interface(VXLAN6, |row| row.link = Link::Port);
+    for packet in [vxlan(VNI, HOST), vxlan(VNI, FAR), vxlan6()] {
+        assert_eq!(run(&world, packet, 0, 40).0, "bridge");
+    }
+    assert_eq!(run(&world, vxlan(VNI + 1, FAR), 0, 40).0, "unknown-tunnel");
+}
+
+#[test]
 fn geneve_is_opened_behind_options_that_need_not_be_understood() {
     let mut world = World::new();
     world.change_interface(VXLAN, |row| {
         if let Link::Tunnel(tunnel) = &mut row.link {
-            tunnel.key.wrap = Wrap::Geneve { vni: 42 };
+            tunnel.key.wrap = Wrap::geneve(42);
         }
     });
     let with = |header: &[u8]| {
@@ -156,8 +208,15 @@ fn geneve_is_opened_behind_options_that_need_not_be_understood() {
     ] {
         assert_eq!(run(&world, packet, 0, 40).0, exit);
     }
-    let world = numbered(Numbered::Geneve);
-    assert_eq!(led(&world, plain), ("bridge".to_owned(), 42));
+    let world = numbered(Numbered::Geneve { port: 6081 });
+    assert_eq!(led(&world, plain.clone()), ("bridge".to_owned(), 42));
+    // At another port it is another tunnel.
+    let mut far = plain.clone();
+    far[22..24].copy_from_slice(&6082_u16.to_be_bytes());
+    assert_eq!(run(&world, far.clone(), 0, 40).0, "bad-vxlan-flags");
+    let world = numbered(Numbered::Geneve { port: 6082 });
+    assert_eq!(led(&world, far), ("bridge".to_owned(), 42));
+    assert_eq!(led(&world, plain).0, "unknown-tunnel");
 }
 
 #[test]

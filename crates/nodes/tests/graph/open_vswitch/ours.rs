@@ -4,7 +4,7 @@ use super::case::{Case, Fate, Outcome, PORTS, error_of, names_tables};
 use super::exceptions::{self, Known};
 use crate::rig::Rig;
 use conntrack::{Table, Timeouts};
-use flow::{Asks, Key, Snapshot, Step, Told, Verdict, extract, translate};
+use flow::{Key, Snapshot, Step, Told, Verdict, extract, translate};
 use nodes::tables::{BridgeId, BridgePort, FlowBridge, FlowRow, Mode, Tracking};
 use openflow::message::PortStats;
 use openflow::{Field, Needs, PortNumber, port};
@@ -46,15 +46,7 @@ impl Ours {
     pub(crate) fn play(&mut self, case: &Case) -> Outcome {
         let mut bridge = Bridge::new("br0", [2, 0, 0, 0, 0, 1], true, 0);
         for number in (1..=PORTS).chain([port::LOCAL]) {
-            let port = Port {
-                name: format!("p{number}"),
-                mac: [2; 6],
-                is_up: true,
-                has_link: true,
-                speed_kbps: 0,
-                asks: Asks::Nothing,
-            };
-            bridge.set_port(number, Some(port), 0);
+            bridge.set_port(number, Some(Port::new(format!("p{number}"), [2; 6])), 0);
         }
         // The daemon has a connection of 1.0 in all cases, whose controller hears of what no flow
         // matches.

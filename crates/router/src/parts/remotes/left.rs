@@ -69,7 +69,7 @@ pub(super) fn take_over(core: &mut Core, (left, age): &(Vec<Remote>, Duration)) 
         };
         let learns = port.config.kind.ends().is_some_and(|ends| {
             matches!(ends.remotes, Which::Several { learn: true, .. })
-                && ends.local.is_ipv4() == it.address.is_ipv4()
+                && ends.local().is_ipv4() == it.address.is_ipv4()
         });
         if !learns || port.remotes.contains_key(&it.address) {
             continue;

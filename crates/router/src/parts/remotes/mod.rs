@@ -212,7 +212,7 @@ fn wanted_of(port: &OpenPort) -> BTreeMap<IpAddr, bool> {
         learned.map(|(address, _)| (*address, false)).collect();
     wanted.extend(port.fixed_remotes.iter().map(|remote| (*remote, false)));
     let told = port.told_remotes.iter().map(|(remote, floods)| (*remote, *floods));
-    wanted.extend(told.filter(|(remote, _)| remote.is_ipv4() == ends.local.is_ipv4()));
+    wanted.extend(told.filter(|(remote, _)| remote.is_ipv4() == ends.local().is_ipv4()));
     wanted.extend(flood.iter().map(|remote| (*remote, true)));
     wanted
 }

@@ -1,7 +1,7 @@
 //! Which flows of a bridge decided, table by table, and what they came to.
 
 use super::decisions::{Look, Told, whole};
-use flow::{Asks, InTunnel, Key, Looked, Step, extract};
+use flow::{InTunnel, Key, Looked, Step, extract};
 use nodes::tables::{FlowBridge, bridge_port};
 use openflow::action::{Mpls, PushVlan, SetField};
 use openflow::{Action, Actions, PortWord};
@@ -34,12 +34,13 @@ impl Look<'_> {
         let (port, bridge) = all.of(&port).map(|(port, bridge)| (port, Arc::clone(bridge)))?;
         drop(all);
         // What a worker knew already has no tunnel's number where that would be.
-        let asks = bridge.tunnel(port.number).is_some_and(|tunnel| tunnel.asks() != Asks::Nothing);
-        if asks && self.router.exit_of(self.step) == "act" {
+        let has_own = bridge.tunnel(port.number).is_some_and(|tunnel| tunnel.number.is_none());
+        if has_own && self.router.exit_of(self.step) == "act" {
             return None;
         }
         let mut key = Key::default();
-        let own = InTunnel { number: self.step.adjacency, remote: self.step.remote };
+        let (remote, local) = (self.step.remote, self.step.local);
+        let own = InTunnel { number: self.step.adjacency, remote, local };
         bridge.tell_tunnel(port.number, own, &mut key);
         extract(&whole(self.step), port.number, &mut key);
         let (verdict, trail) = flow::explain(&bridge.snapshot, &key);
@@ -74,12 +75,18 @@ impl Look<'_> {
                 format!("{} with VLAN {}", in_words(PushVlan { tpid: *tpid }.into()), tci & 0xfff)
             }
             Step::PopVlan => "pop_vlan".to_owned(),
-            Step::Tunnel(InTunnel { number, remote }) => {
+            Step::Tunnel(InTunnel { number, remote, local }) => {
                 let to = remote.map(|remote| match remote {
                     _ if remote.is_unspecified() => ", to no other end".to_owned(),
                     _ => format!(", to {remote}"),
                 });
-                format!("set_tunnel:0x{number:x}{}", to.unwrap_or_default())
+                let from = local.filter(|local| !local.is_unspecified());
+                let from = from.map(|local| format!(", from {local}"));
+                format!(
+                    "set_tunnel:0x{number:x}{}{}",
+                    to.unwrap_or_default(),
+                    from.unwrap_or_default()
+                )
             }
             Step::PushMpls { kind, label, .. } => {
                 format!("{} with label {}", in_words(Mpls::Push(*kind).into()), label >> 12)

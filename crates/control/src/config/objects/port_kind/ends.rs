@@ -1,6 +1,8 @@
 //! Where a tunnel begins and ends.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use wire::{ipv4, ipv6};
 
 use super::super::tunnel_number::FLOW;
 use super::super::vrf::VrfName;
@@ -16,8 +18,9 @@ use crate::config::write::Fields;
 /// The two ends of a tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// Our address.
-    pub local: IpAddr,
+    /// Our address; of each packet its own where none is said: whichever it was for, and that of
+    /// the port by which it leaves.
+    pub local: Option<End>,
     /// The other end's.
     pub remotes: Remotes,
     /// The VRF that its packets are in, whatever VRF that is in which they carry.
@@ -40,13 +43,16 @@ pub enum Remotes {
     Flow,
 }
 
-/// What `remote` says.
-enum Remote {
+/// What `local` and `remote` say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// This address.
     At(IpAddr),
+    /// The one that flows say of each packet.
     Flow,
 }
 
-impl Field for Remote {
+impl Field for End {
     const EXPECTED: &'static str = "an IP address, as in \"192.0.2.9\", or \"flow\"";
     const WORDS: &'static [&'static str] = &[FLOW];
     const FORM: Form = Form::Text("^(flow|[0-9a-fA-F:.]+)$");
@@ -60,7 +66,7 @@ impl Field for Remote {
 
     fn to_toml(&self) -> String {
         match self {
-            Self::At(remote) => remote.to_toml(),
+            Self::At(end) => end.to_toml(),
             Self::Flow => quoted(FLOW),
         }
     }
@@ -80,7 +86,7 @@ impl Remotes {
 /// `local`, `remote` or `remotes`, and what goes with them.
 impl Value for Ends {
     fn read(table: &mut TableReader<'_>, _: &'static str, _: bool) -> Option<Self> {
-        let local = table.required("local");
+        let local = table.optional("local");
         let listed = table.has("remotes") || table.has("learn_remotes");
         let remotes = if listed || table.has_list("remote") {
             let mut flood = table.list("remote");
@@ -92,21 +98,21 @@ impl Value for Ends {
             }
         } else {
             let one = table.required("remote").map(|remote| match remote {
-                Remote::At(remote) => Remotes::One(remote),
-                Remote::Flow => Remotes::Flow,
+                End::At(remote) => Remotes::One(remote),
+                End::Flow => Remotes::Flow,
             });
             table.know(&["remotes", "learn_remotes"]);
             one
         };
         let underlay_vrf = table.optional("underlay_vrf");
-        Some(Self { local: local?, remotes: remotes?, underlay_vrf })
+        Some(Self { local, remotes: remotes?, underlay_vrf })
     }
 
     fn write(&self, _: &'static str, fields: Fields, _: Option<Self>) -> Fields {
-        let fields = fields.with("local", &self.local);
+        let fields = fields.maybe("local", &self.local);
         let fields = match &self.remotes {
             Remotes::One(remote) => fields.with("remote", remote),
-            Remotes::Flow => fields.with("remote", &Remote::Flow),
+            Remotes::Flow => fields.with("remote", &End::Flow),
             Remotes::Several { flood, learn: false } if flood.is_empty() => {
                 fields.with("learn_remotes", &false)
             }
@@ -120,12 +126,13 @@ impl Value for Ends {
     fn paths(&self, _: &mut Vec<std::path::PathBuf>) {}
 
     fn describe(_: Info, out: &mut Vec<Info>) {
-        let local = Info::new("local", &["Our address"], "192.0.2.1");
-        IpAddr::describe(Info { is_required: true, ..local }, out);
+        let help = "Our address; where none is said, packets to any of ours are taken, and each leaves \
+            from that of the port by which it leaves; `flow`: what flows say of each packet";
+        Option::<End>::describe(Info::new("local", &[help], "192.0.2.1"), out);
         let help = "The other end's; said again in a command: several, as `remotes`; `flow`: what \
             flows say of each packet, in a bridge of flows";
-        let remote = Info::new("remote", &[help], "192.0.2.9").taking::<Remote>(|words, had| {
-            let one = Remote::take(words, "the address of the other end")?;
+        let remote = Info::new("remote", &[help], "192.0.2.9").taking::<End>(|words, had| {
+            let one = End::take(words, "the address of the other end")?;
             Ok(Some(match had.toml.filter(|_| had.is_said) {
                 Some(more) => format!("[{}, {one}]", more.trim_matches(['[', ']'])),
                 None => one,
@@ -150,8 +157,39 @@ impl Value for Ends {
 }
 
 impl Ends {
-    /// Octets of the outer IP header.
-    pub(super) fn ip_bytes(&self) -> u16 {
-        if self.local.is_ipv4() { 20 } else { 40 }
+    /// Our address, where all packets have the same.
+    pub fn address(&self) -> Option<IpAddr> {
+        match self.local {
+            Some(End::At(local)) => Some(local),
+            Some(End::Flow) | None => None,
+        }
+    }
+
+    /// Our address; the unspecified one, of the other end's family, where each packet has its own.
+    pub fn local(&self) -> IpAddr {
+        match (self.address(), self.remotes.listed().first()) {
+            (Some(local), _) => local,
+            (None, Some(IpAddr::V6(_))) => Ipv6Addr::UNSPECIFIED.into(),
+            (None, _) => Ipv4Addr::UNSPECIFIED.into(),
+        }
+    }
+
+    /// Whether packets can leave from an address, for its family.
+    pub(crate) fn may_leave_from(&self, own: IpAddr) -> bool {
+        self.is_of_both() || own.is_ipv4() == self.local().is_ipv4()
+    }
+
+    /// Whether its packets may be of both families.
+    fn is_of_both(&self) -> bool {
+        self.remotes == Remotes::Flow && self.address().is_none()
+    }
+
+    /// Octets of the outer IP header, the longer one where it may be of both families.
+    pub(crate) fn ip_bytes(&self) -> u16 {
+        let bytes = match self.local() {
+            IpAddr::V4(_) if !self.is_of_both() => ipv4::Header::LEN,
+            _ => ipv6::Header::LEN,
+        };
+        bytes as u16
     }
 }

@@ -11,6 +11,8 @@ object! {
     pub struct Geneve {
         /// Network identifier; `flow`: what flows say of each packet, in a bridge of flows
         pub vni: Vni as "42",
+        /// UDP port that its packets go to, here and at the other end
+        pub udp_port: u16 [1..=u16::MAX] = 6081,
         /// Whether its datagrams have UDP checksums; over IPv6 alone when left out (RFC 6936)
         pub checksum: Option<bool> as "true" = None,
         /// Class of service of its packets: that of what is inside (`inherit`), or one for all

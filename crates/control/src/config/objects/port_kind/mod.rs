@@ -19,7 +19,7 @@ pub mod vxlan;
 
 use bond::Bond;
 use bvi::Bvi;
-use ends::{Ends, Remotes};
+use ends::{End, Ends, Remotes};
 use erspan::Erspan;
 use geneve::Geneve;
 use gre::Gre;
@@ -243,6 +243,11 @@ impl PortKind {
     /// Whether flows say the other end of a tunnel's packets: in a bridge of flows alone.
     pub fn is_directed_by_flows(&self) -> bool {
         self.ends().is_some_and(|ends| ends.remotes == Remotes::Flow)
+    }
+
+    /// Whether flows say our end of a tunnel's packets, too.
+    pub fn has_local_by_flows(&self) -> bool {
+        self.ends().is_some_and(|ends| ends.local == Some(End::Flow))
     }
 
     /// Whether mirrors' copies leave by it, and nothing else does.

@@ -1,13 +1,10 @@
 //! `vxlan`: an Ethernet network over IPv4 or IPv6 (RFC 7348).
 
-use wire::udp;
-
 use super::super::tunnel_number::Vni;
 use super::super::tunnel_outer::{OuterDscp, OuterTtl};
 use super::ends::Ends;
 use super::kind::Kind;
 use crate::config::declare::object;
-use crate::config::report::{Problem, Report};
 
 object! {
     /// An Ethernet network over IPv4 or IPv6
@@ -38,13 +35,5 @@ impl Kind for Vxlan {
 
     fn is_numbered_by_flows(&self) -> bool {
         self.vni == Vni::Flow
-    }
-
-    fn check(&self, port: &str, report: &mut Report) {
-        if self.udp_port == udp::port::GENEVE {
-            let message = format!("UDP port {} is Geneve's", self.udp_port);
-            let problem = Problem::new(format!("{port}.udp_port"), message);
-            report.push(problem.expected("another port, or kind = \"geneve\""));
-        }
     }
 }

@@ -307,7 +307,7 @@ fn wanted_of(
             bridge: evpn.name_for(name).to_owned(),
             // Flows say it of one to a single other end alone.
             vni: vxlan.vni.fixed().unwrap_or(0),
-            local: vxlan.ends.local,
+            local: vxlan.ends.local(),
             // Its routes, or its stations' addresses, are those of the bridge's own port.
             vrf: own.and_then(|own| core.vrf_link(&own.config, netns)),
             mac: inner.and(own).map(|inner| inner.mac),

@@ -310,15 +310,14 @@ impl Open {
             if forwards(core, port.id) {
                 rows.insert(number, FlowRow { interface: port.id, is_own });
             }
-            let tunnel = tunnel(core, port.id).map(|it| it.came_by());
-            tunnels.extend(tunnel.map(|it| (number, it)));
+            let tunnel = tunnel(core, port.id);
+            tunnels.extend(tunnel.map(|it| (number, it.came_by())));
             let seen = Port {
-                name: name.to_string(),
-                mac: port.mac,
                 is_up: port.config.up,
                 has_link: is_own || port.carries(),
-                speed_kbps: 0,
                 asks: tunnel.map(|it| it.asks()).unwrap_or_default(),
+                tells_local: tunnel.is_some_and(|it| !it.key.ends.has_local()),
+                ..Port::new(name.to_string(), port.mac)
             };
             hub.set_port(number, Some(seen));
         }
