@@ -40,6 +40,12 @@ pub(crate) fn veth(one: &str, other: &str) {
         run(&format!("sysctl -q net.ipv6.conf.{name}.disable_ipv6=1"));
         run(&format!("ip link set {name} up"));
     }
+    // Linux drops what is sent before it has noticed that both are, which it does a moment later.
+    for name in [one, other] {
+        wait_until("the link is up", || {
+            shown(&format!("ip link show {name}")).contains("state UP")
+        });
+    }
 }
 
 /// The far end of a device: sends and receives whole frames through the kernel.
