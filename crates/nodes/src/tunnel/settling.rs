@@ -55,9 +55,11 @@ impl<'a> Settling<'a> {
             remote: if tunnel.is_directed { packet.remote() } else { None },
             local: if tunnel.local_by_flows { packet.local() } else { None },
         };
-        let last = self.last.take().filter(|(last, _)| *last == said);
-        let settled = last.unwrap_or_else(|| (said, self.underlay.settle(tunnel, said)));
-        &self.last.insert(settled).1
+        let Self { underlay, last } = self;
+        if last.as_ref().is_some_and(|(last, _)| *last != said) {
+            *last = None;
+        }
+        &last.get_or_insert_with(|| (said, underlay.settle(tunnel, said))).1
     }
 }
 
@@ -98,16 +100,11 @@ impl Underlay<'_> {
                 (entry.fields().interface(), entry.next_hop())
             }
         };
-        let towards = |row: &Interface| match (remote, next_hop) {
-            (IpAddr::V4(_), IpAddr::V4(next_hop)) => {
-                row.ip4_towards(next_hop.into()).map(|own| IpAddr::V4(own.into()))
-            }
-            (IpAddr::V4(remote), IpAddr::V6(_)) => {
-                row.ip4_towards(remote.into()).map(|own| IpAddr::V4(own.into()))
-            }
-            (IpAddr::V6(remote), _) => {
-                row.ip6_towards(remote.into()).map(|own| IpAddr::V6(own.into()))
-            }
+        // A next hop of IPv6 (RFC 8950) tells nothing of which address of IPv4 is near it.
+        let peer = if remote.is_ipv4() && next_hop.is_ipv4() { next_hop } else { remote };
+        let towards = |row: &Interface| match peer {
+            IpAddr::V4(peer) => row.ip4_towards(peer.into()).map(|own| IpAddr::V4(own.into())),
+            IpAddr::V6(peer) => row.ip6_towards(peer.into()).map(|own| IpAddr::V6(own.into())),
         };
         let beside = || self.interfaces.all().filter(|row| row.vrf == tunnel.underlay);
         let own = self.interfaces.get(leaves_by).and_then(towards);
