@@ -200,8 +200,14 @@ appctl ofproto/trace br-tun in_port=1,dl_vlan=1,icmp | has 'Datapath actions: po
 directed "$work" 192.0.2.2
 sees "$work/theirs" tun_src=192.0.2.1
 pings "$a" 10.0.9.2 | has '3 received'
-# And the usual command, which names no end of ours: packets come to any of our addresses, and leave from that of the way.
-ours remove Interface vx0 options local_ip -- set Interface vx0 options:remote_ip=192.0.2.2
+# Without an end of ours flows say the other one alone, and packets leave from the address of the way.
+ours remove Interface vx0 options local_ip
+ours get Interface vx0 error | has -x '\[\]'
+until_true meets "$a" 06:00:00:00:00:0c
+pings "$a" 10.0.9.2 | has '3 received'
+sees "$work/theirs" tun_src=192.0.2.1
+# And the usual command, which names neither flows nor an end of ours.
+ours set Interface vx0 options:remote_ip=192.0.2.2
 ours get Interface vx0 error | has -x '\[\]'
 until_true meets "$a" 06:00:00:00:00:0c
 pings "$a" 10.0.9.2 | has '3 received'
