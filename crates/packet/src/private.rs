@@ -1,4 +1,5 @@
-//! Our own words behind the mbuf header. Slow paths only: the forwarding path never reads them.
+//! Our own words behind the mbuf header. The forwarding path reads them of packets alone whose
+//! tunnel lets each have ends of its own.
 
 use std::net::{IpAddr, Ipv6Addr};
 

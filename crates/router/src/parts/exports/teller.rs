@@ -163,15 +163,14 @@ impl Telling {
             match config.set {
                 Some(_) => Words::Observed(cache, Domains::new(refresh_ms)),
                 None => {
-                    let records = Records::new(protocol, config.domain, config.sample, refresh_ms);
-                    let records = match config.point {
-                        Some(point) => records.at_point(point),
-                        None => records,
-                    };
-                    let records = match config.engine_in_interfaces {
-                        true => records.with_engine_in_interfaces(),
-                        false => records,
-                    };
+                    let mut records =
+                        Records::new(protocol, config.domain, config.sample, refresh_ms);
+                    if let Some(point) = config.point {
+                        records = records.at_point(point);
+                    }
+                    if config.engine_in_interfaces {
+                        records = records.with_engine_in_interfaces();
+                    }
                     Words::Flows(cache, records)
                 }
             }
