@@ -38,6 +38,29 @@ fn any_members() -> impl Strategy<Value = Vec<Member>> {
     prop::collection::vec(one, 1..20)
 }
 
+/// What a fair coin does with 16 throws: all the same once in 32,768 times.
+#[test]
+fn neighbours_go_both_of_two_ways_whatever_the_seed() {
+    let one_way = |seed: u32, addresses: &dyn Fn(u128) -> (u128, u128)| {
+        let sides = (0..16).map(|index| {
+            let (source, destination) = addresses(index);
+            flow_hash(seed, source, destination, 1, 0) >> 31
+        });
+        matches!(sides.sum(), 0 | 16)
+    };
+    let (low, high) = (0x0a00_0001, 0x0a01_0000);
+    let to_neighbours = |index: u128| (low, high + index);
+    let from_neighbours = |index: u128| (low + index, high);
+    let between_pairs = |index: u128| (low + index, high + index);
+    let all: [&dyn Fn(u128) -> (u128, u128); 3] =
+        [&to_neighbours, &from_neighbours, &between_pairs];
+    for addresses in all {
+        let seeds = (0..20_000u32).map(|seed| seed.wrapping_mul(0x9e37_79b1));
+        let count = seeds.filter(|seed| one_way(*seed, addresses)).count();
+        assert!(count <= 6, "{count} of 20,000 seeds");
+    }
+}
+
 proptest! {
     #![proptest_config(crate::testing::cases(100))]
 
