@@ -80,13 +80,15 @@ fn ip6(packet: &[u8], words: &mut [u64]) {
     }
     let (mut next, mut rest, mut fragment) = (header[6], &packet[40..total], 0);
     // Extension headers: hop-by-hop, routing, destination, authentication, fragment.
-    while let (0 | 43 | 60 | 51 | 44, [kind, length, ..]) = (next, rest) {
+    while matches!(next, 0 | 43 | 60 | 51 | 44) {
+        // Of a packet that ends in one the addresses alone are known, as to Open vSwitch.
+        let [kind, length, ..] = rest else { return };
         let bytes = match next {
             44 => 8,
             51 => (usize::from(*length) + 2) * 4,
             _ => (usize::from(*length) + 1) * 8,
         };
-        let Some((extension, behind)) = rest.split_at_checked(bytes) else { break };
+        let Some((extension, behind)) = rest.split_at_checked(bytes) else { return };
         if next == 44 {
             // A packet of one piece (RFC 6946) is none; what a later one continues is not looked
             // at.
