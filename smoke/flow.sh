@@ -46,6 +46,16 @@ on "$a" ping -q -c 1 10.0.9.2 >/dev/null
 passed() { ctl router trace show --json | jq -r '.packets[].steps[].decisions[] | select(.what == "flow" or .what == "comes to").said' | diff - "$work/explained.txt"; }
 until_true passed || { passed; exit 1; }
 
+# The octet of a class: it is copied and put aside without the two bits that are none of it, and written so.
+ofctl del-flows "$of"
+ofctl add-flow "$of" 'priority=1,actions=NORMAL'
+octet='push:NXM_OF_IP_TOS[],pop:NXM_NX_REG2[0..7],move:NXM_OF_IP_TOS[]->NXM_NX_REG1[0..7]'
+ofctl add-flow "$of" "priority=2,icmp,in_port=1,actions=$octet,load:0x2b->NXM_OF_IP_TOS[],resubmit(,6)"
+ofctl add-flow "$of" 'table=6,reg1=0xb8,reg2=0xb8,ip,nw_tos=0x28,nw_ecn=1,actions=output:2'
+ofctl dump-flows "$of" | has -F "$octet,load:0x2b->NXM_OF_IP_TOS[],resubmit(,6)"
+until_true on "$a" ping -q -c 1 -W 1 -Q 0xb9 10.0.9.2
+! on "$a" ping -q -c 1 -W 1 -Q 0x29 10.0.9.2 || { ofctl dump-flows "$of"; exit 1; }
+
 # As an ordinary bridge; a port that floods nothing; a group; what is wrong is told.
 ofctl del-flows "$of"
 ofctl add-flow "$of" 'actions=NORMAL'

@@ -82,6 +82,7 @@ pub(crate) fn place(field: Field) -> Option<Place> {
         F::Ip6Label => at(30, 32),
         F::IpProto => at(30, 0),
         F::IpDscp => at(30, 10),
+        F::IpTos => return None,
         F::IpEcn => at(30, 8),
         F::IpTtl => at(30, 16),
         F::IpFrag => at(30, 24),
@@ -104,6 +105,9 @@ pub(crate) fn place(field: Field) -> Option<Place> {
 impl Key {
     /// A field's value.
     pub fn get(&self, field: Field) -> u128 {
+        if let Some((field, padding)) = field.padded() {
+            return self.get(field) << padding;
+        }
         let Some(Place { word, shift }) = place(field) else { return 0 };
         let first = self.words[usize::from(word)];
         if field.bits() > 64 {
@@ -114,6 +118,9 @@ impl Key {
 
     /// Sets bits of a field.
     pub fn set(&mut self, field: Field, value: u128, mask: u128) {
+        if let Some((field, padding)) = field.padded() {
+            return self.set(field, value >> padding, mask >> padding);
+        }
         let Some(Place { word, shift }) = place(field) else { return };
         let (word, mask) = (usize::from(word), mask & field.ones());
         let mut put = |word: usize, value: u64, mask: u64| {

@@ -197,6 +197,7 @@ fields! {
     Ip6Label "ipv6_label" 20 Ip6, [N1 27 4] [X 28 4];
     IpProto "nw_proto" 8 Ip fixed, [N0 6 1] [X 10 1];
     IpDscp "ip_dscp" 6 Ip, [N0 5 1 << 2] [X 8 1];
+    IpTos "nw_tos" 8 Ip, [N0 5 1] [];
     IpEcn "nw_ecn" 2 Ip, [N1 28 1] [X 9 1];
     IpTtl "nw_ttl" 8 Ip, [N1 29 1] [];
     IpFrag "ip_frag" 2 Ip fixed, [N1 26 1] [];
@@ -239,7 +240,8 @@ impl Field {
             _ => "OXM_OF",
         };
         let name = match self {
-            Self::IpDscp => "IP_TOS".to_owned(),
+            Self::IpTos => "IP_TOS".to_owned(),
+            Self::IpDscp => return "OXM_OF_IP_DSCP".to_owned(),
             Self::TunSrc | Self::TunDst => self.name().replace("tun_", "tun_ipv4_"),
             _ => match self.name() {
                 name if name.starts_with("xreg") => name.replace("xreg", "pkt_reg"),
@@ -300,6 +302,12 @@ impl Field {
         (!has_mask || word as u8 & 1 == 0).then_some((field, header, has_mask))
     }
 
+    /// Of a field that is another with bits below it, which are zero and stay so: the other, and how
+    /// many. Actions alone can mean it.
+    pub fn padded(self) -> Option<(Self, u32)> {
+        (self == Self::IpTos).then_some((Self::IpDscp, 2))
+    }
+
     /// The register `number`.
     pub fn register(number: u8) -> Option<Self> {
         let first = Self::Reg0 as usize;
@@ -307,7 +315,8 @@ impl Field {
     }
 }
 
-/// Fields by the words that say them, without the bit that there is a mask.
+/// Fields by the words that say them, without the bit that there is a mask: of two with the same
+/// word, the one that matches and `set_field` mean.
 static HEADERS: LazyLock<Vec<(u32, Field, Header)>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for &field in Field::ALL {
@@ -316,6 +325,7 @@ static HEADERS: LazyLock<Vec<(u32, Field, Header)>> = LazyLock::new(|| {
         all.extend(headers.map(|header| (header.word(false), field, *header)));
     }
     all.sort_by_key(|it| it.0);
+    all.dedup_by_key(|it| it.0);
     all
 });
 
@@ -377,8 +387,12 @@ mod tests {
         for &field in Field::ALL {
             for is_old in [true, false] {
                 let header = field.header(is_old).unwrap();
-                assert_eq!(Field::of_word(header.word(false)), Some((field, header, false)));
-                assert_eq!(Field::of_word(header.word(true)), Some((field, header, true)));
+                let found = field.padded().map_or(field, |(it, _)| it);
+                for has_mask in [false, true] {
+                    let (it, its, mask) = Field::of_word(header.word(has_mask)).unwrap();
+                    assert_eq!((it, mask), (found, has_mask));
+                    assert_eq!(its.word(has_mask), header.word(has_mask));
+                }
                 let room = u32::from(header.bytes) * 8;
                 assert!(field.bits() + u32::from(header.shift) <= room, "{field:?}");
             }
@@ -396,7 +410,8 @@ mod tests {
             (Field::Metadata, "OXM_OF_METADATA"),
             (Field::Xreg0, "OXM_OF_PKT_REG0"),
             (Field::IpTtl, "NXM_NX_IP_TTL"),
-            (Field::IpDscp, "NXM_OF_IP_TOS"),
+            (Field::IpTos, "NXM_OF_IP_TOS"),
+            (Field::IpDscp, "OXM_OF_IP_DSCP"),
             (Field::IpProto, "NXM_OF_IP_PROTO"),
             (Field::TunDst, "NXM_NX_TUN_IPV4_DST"),
             (Field::SctpDst, "OXM_OF_SCTP_DST"),

@@ -46,7 +46,10 @@ impl Machine for Translation<'_> {
                 self.see(Field::VlanTci, 0x1000);
                 (field, value, mask & !0x1000)
             }
-            _ => (field, value, mask),
+            _ => match field.padded() {
+                Some((field, padding)) => (field, value >> padding, mask >> padding),
+                None => (field, value, mask),
+            },
         };
         if mask == 0 {
             return;

@@ -57,16 +57,18 @@ pub(super) fn offset_and_bits(word: u16) -> (u16, u16) {
     (word >> 6, (word & 0x3f) + 1)
 }
 
-/// Bits of the field that a header without a value names. `NXM_OF_IP_TOS` has two bits in front of
-/// its field, that are no part of it: none of those can be meant.
+/// Bits of the field that a header without a value names.
 pub(super) fn bare_sub(word: u32, offset: u16, bits: u16) -> Result<Sub, Fault> {
-    match Field::of_word(word) {
-        Some((field, header, false)) => {
-            let offset = offset.checked_sub(header.shift.into()).ok_or(Fault::BadSetLength)?;
-            Ok(Sub { field, offset, bits })
-        }
+    match meant_field(word) {
+        Some((field, false)) => Ok(Sub { field, offset, bits }),
         _ => Err(Fault::BadSetType),
     }
+}
+
+/// The field that an action means by a word, and whether a mask comes with the value.
+pub(super) fn meant_field(word: u32) -> Option<(Field, bool)> {
+    let (field, header, has_mask) = Field::of_word(word)?;
+    Some((if header.shift > 0 { Field::IpTos } else { field }, has_mask))
 }
 
 /// Writes a field's header without a value.

@@ -1,7 +1,7 @@
 //! Sets bits of a field: `set_field` of 1.2 and later, the fixed ones of 1.0, and Open vSwitch's
 //! `load`.
 
-use super::output_reg::{offset_and_bits, put_field};
+use super::output_reg::{bare_sub, meant_field, offset_and_bits, put_field};
 use super::{Code, Kind, nicira, standard};
 use crate::bytes::{Put, Reader, Writer};
 use crate::fault::Fault;
@@ -36,7 +36,12 @@ impl SetField {
 
     /// Whether 1.0 has an action of its own for it.
     pub fn is_of_1_0(&self) -> bool {
-        self.is_whole() && OLD.iter().any(|it| it.1 == self.field)
+        self.is_whole() && self.old_number().is_some()
+    }
+
+    fn old_number(&self) -> Option<u16> {
+        let field = self.field.padded().map_or(self.field, |(it, _)| it);
+        OLD.iter().find(|it| it.1 == field).map(|it| it.0)
     }
 
     /// The bits as one run, if they are one.
@@ -87,22 +92,16 @@ impl Kind for SetField {
             Code::New(23) => Ok(Self::whole(Field::IpTtl, body.u8()?.into())),
             Code::Nicira(7) => {
                 let (offset, bits) = offset_and_bits(body.u16()?);
-                let (field, header) = match Field::of_word(body.u32()?) {
-                    Some((field, header, false)) => (field, header),
-                    _ => return Err(Fault::BadSetType),
-                };
+                let to = bare_sub(body.u32()?, offset, bits)?;
                 let value = u128::from(body.u64()?);
-                // Bits in front of the field, that some headers have, are nobody's.
-                let shift = u16::from(header.shift);
-                let end = Sub { field, offset: (offset + bits).saturating_sub(shift + 1), bits: 1 };
-                if !end.is_there() {
+                if !to.is_there() {
                     return Err(Fault::BadSetLength);
                 }
                 if value > ones(bits.into()) {
                     return Err(Fault::BadSetArgument);
                 }
-                let mask = ones(bits.into()) << offset >> shift;
-                Ok(Self { field, value: value << offset >> shift, mask, is_load: true })
+                let (field, mask) = (to.field, to.mask());
+                Ok(Self { field, value: value << offset, mask, is_load: true })
             }
             _ => {
                 let word = body.u32()?;
@@ -116,6 +115,7 @@ impl Kind for SetField {
                 if field == Field::VlanVid && value & mask & 0x1000 == 0 {
                     return Err(Fault::BadSetArgument);
                 }
+                let (field, value, mask) = as_meant(word, (field, value, mask));
                 let is_masked = mask != field.ones();
                 if is_masked && version < Version::V15 && matches!(code, Code::New(_)) {
                     return Err(Fault::BadSetArgument);
@@ -132,12 +132,11 @@ impl Kind for SetField {
     fn encode(&self, version: Version, out: &mut Writer) {
         let Self { field, value, mask, is_load } = *self;
         let is_whole = mask == field.ones();
-        let is_old = version == Version::V10 && self.is_of_1_0();
-        let old = OLD.iter().find(|it| is_old && it.1 == field);
-        if let Some((number, _)) = old {
+        let is_old = version == Version::V10 && self.is_whole();
+        if let Some(number) = self.old_number().filter(|_| is_old) {
             let value = if field == Field::IpDscp { value << 2 } else { value };
             let bytes = field.bits().div_ceil(8) as usize;
-            standard(*number, out, |out| out.number(value, bytes));
+            standard(number, out, |out| out.number(value, bytes));
             return;
         }
         if is_whole && !is_load && version == Version::V10 && field == Field::VlanVid {
@@ -173,6 +172,16 @@ impl Kind for SetField {
 
     fn run(&self, machine: &mut dyn Machine) {
         machine.write(self.field, self.value, self.mask);
+    }
+}
+
+/// The class where it was said as the octet that it is in.
+fn as_meant(word: u32, (field, value, mask): (Field, u128, u128)) -> (Field, u128, u128) {
+    let meant = meant_field(word).map_or(field, |(it, _)| it);
+    match meant.padded() {
+        Some((_, padding)) if mask == field.ones() => (meant, value << padding, meant.ones()),
+        Some((_, padding)) => (meant, value << padding, mask << padding),
+        None => (field, value, mask),
     }
 }
 

@@ -91,6 +91,7 @@ const SET: &[Field] = &[
     Field::Ip6Dst,
     Field::Ip6Label,
     Field::IpDscp,
+    Field::IpTos,
     Field::IpEcn,
     Field::IpTtl,
     Field::ArpOp,
@@ -299,6 +300,7 @@ impl Generator {
             Field::VlanVid => 0x1000 | u128::from(chance.of(&VLANS)),
             Field::IpTtl => chance.of(&[0, 1, 2, 64]),
             Field::IpDscp => chance.of(&[0, 0x2e, 0x3f]),
+            Field::IpTos => chance.of(&[0, 0xb8, 0xfc]),
             Field::IpFrag | Field::IpEcn => chance.below(4) as u128,
             Field::Ip6Label => chance.of(&[0, 0x12345, 0xfffff]),
             Field::TcpSrc
