@@ -302,8 +302,8 @@ impl Field {
         (!has_mask || word as u8 & 1 == 0).then_some((field, header, has_mask))
     }
 
-    /// Of a field that is another with bits below it, which are zero and stay so: the other, and how
-    /// many. Actions alone can mean it.
+    /// Of a field that is another with bits below it, which are zero and stay so: the other, and
+    /// how many. Actions alone can mean it.
     pub fn padded(self) -> Option<(Self, u32)> {
         (self == Self::IpTos).then_some((Self::IpDscp, 2))
     }

@@ -281,8 +281,8 @@ fn some_bits_are_set_as_open_vswitchs_tools_say_it_before_1_5() {
     assert_eq!(read(&bytes, Version::V15), Err(Fault::BadActionSubtype));
 }
 
-/// As `ovs-ofctl add-flow` writes `set_field:184->nw_tos` (1.3), `load:0xb->NXM_OF_IP_TOS[2..5]` and
-/// `move:NXM_OF_IP_TOS[]->NXM_NX_REG0[0..7]`.
+/// As `ovs-ofctl add-flow` writes `set_field:184->nw_tos` (1.3), `load:0xb->NXM_OF_IP_TOS[2..5]`
+/// and `move:NXM_OF_IP_TOS[]->NXM_NX_REG0[0..7]`.
 #[test]
 fn the_octet_of_a_class_is_told_from_the_class() {
     let v = Version::V13;
