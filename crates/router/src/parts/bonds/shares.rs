@@ -16,8 +16,8 @@ use std::sync::Arc;
 const LEAST_OCTETS: u64 = 100_000;
 /// Members whose loads differ by no more than one part of so many are even.
 const EVEN: u64 = 32;
-/// A share that makes up less than one part of so many of the difference does not move.
-const WORTH: u64 = 20;
+/// A share moves if the difference is less by one part of so many then, at least.
+const WORTH: u64 = 10;
 
 /// See the module.
 pub(super) struct Shares {
@@ -95,13 +95,11 @@ fn evened(loads: &[u64; SHARES], ways: &mut [u16], members: &[u16]) -> Vec<usize
         if difference < LEAST_OCTETS.max(least / EVEN) {
             break;
         }
-        // The largest that does not make the other the one that carries more.
-        let fits = |share: &usize| {
-            let load = loads[*share];
-            ways[*share] == from && load <= difference / 2 && load >= difference / WORTH
-        };
+        let left = |share: &usize| difference.abs_diff(loads[*share].saturating_mul(2));
+        let fits =
+            |share: &usize| ways[*share] == from && left(share) <= difference - difference / WORTH;
         let free = (0..SHARES).filter(|share| !moved.contains(share));
-        let Some(best) = free.filter(fits).max_by_key(|share| loads[*share]) else { break };
+        let Some(best) = free.filter(fits).min_by_key(left) else { break };
         ways[best] = to;
         moved.push(best);
     }
@@ -132,6 +130,11 @@ mod tests {
         assert_eq!(moved(&heavy, &MEMBERS), [7, 10]);
         // Nothing is gained by moving the only one that carries much, or what hardly counts.
         assert_eq!(moved(&[(7, 4_000_000)], &MEMBERS), [0_usize; 0]);
+        // Where the other one carries a little already, one of two alike moves all the same.
+        let mut ways = [MEMBERS[0]; SHARES];
+        ways[1] = MEMBERS[1];
+        let alike = loads(&[(7, 1_000_000), (8, 1_000_000), (1, 300)]);
+        assert_eq!(evened(&alike, &mut ways, &MEMBERS).len(), 1);
         assert_eq!(moved(&[(7, 4_000_000), (8, 100_000)], &MEMBERS), [0_usize; 0]);
         assert_eq!(moved(&[(7, 50_000), (8, 40_000)], &MEMBERS), [0_usize; 0], "hardly anything");
         let four = [(1, 1_000_000), (2, 1_000_000), (3, 1_000_000), (4, 1_000_000)];
