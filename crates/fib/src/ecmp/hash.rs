@@ -8,7 +8,7 @@ pub fn flow_hash(seed: u32, source: u128, destination: u128, protocol: u8, ports
     state = mix(state, source as u64 ^ mix((source >> 64) as u64, 1));
     state = mix(state, destination as u64 ^ mix((destination >> 64) as u64, 2));
     // Of neighbours among addresses the upper bits, which decide, may differ in too few: with one
-    // seed in sixty 16 of them went one of two ways. The lower ones are brought up to them.
+    // seed in thirty 16 of them went one of two ways. The lower ones are brought up to them.
     (state.wrapping_mul(GOLDEN) >> 32) as u32
 }
 
