@@ -204,6 +204,21 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn of_ipv6_that_ends_in_an_extension_header_the_addresses_alone_are_known() {
+        let mut frame = vec![0; 54];
+        frame[12..16].copy_from_slice(&[0x86, 0xdd, 0x6b, 0x8f]);
+        // No octet behind the header: without extensions the class is known all the same.
+        (frame[21], frame[53]) = (64, 9);
+        let classes = [59, 0].map(|next| {
+            frame[20] = next;
+            let mut key = Key::default();
+            extract(&frame, 1, &mut key);
+            [Field::Ip6Dst, Field::IpDscp, Field::IpTtl].map(|it| key.get(it))
+        });
+        assert_eq!(classes, [[9, 0x2e, 64], [9, 0, 0]]);
+    }
+
+    #[test]
     fn fields_of_a_packet_are_found() {
         let mut key = Key::default();
         extract(&udp(7, 53), 3, &mut key);
