@@ -5,7 +5,8 @@
 //!   a figure is the median over all vectors of 256 packets, each classified alone
 //! ```
 //! Each packet is made for a rule drawn at random, so that no rule stays in a cache by itself; rows
-//! go to `target/bench-acl.json`. `--quick` is a smoke run, `--edits` measures changes of one rule.
+//! go to `target/bench-acl.json`, or a file that is named. `--quick` is a smoke run, `--edits`
+//! measures changes of one rule.
 
 mod edits;
 mod reference;
@@ -14,6 +15,8 @@ use acl::synthetic::{self, Flavour, Made, Numbers};
 use acl::{Acl, Action, CELLS4, CELLS6, Family, Fields, Key, Rule, Transport, Verdict};
 use reference::{Algorithm, List, Packet};
 use serde_json::{Value, json};
+use std::fs::File;
+use std::io::Write;
 use std::process::ExitCode;
 
 const VECTOR: usize = 256;
@@ -25,27 +28,36 @@ const ROOM: usize = 1 << 30;
 const COUNTS: [usize; 4] = [100, 1_000, 10_000, 50_000];
 const ALGORITHMS: [Algorithm; 3] = [Algorithm::Scalar, Algorithm::Avx2, Algorithm::Avx512];
 
+const USE: &str = "acl-bench [--quick | --edits] [FILE.json]";
+
 fn main() -> ExitCode {
-    let asked = |word: &str| std::env::args().any(|argument| argument == word);
-    let (measured, path) = match asked("--edits") {
-        true => (edits::measure(), "target/bench-acl-edits.json"),
-        false => {
-            let rounds = if asked("--quick") { 1 } else { ROUNDS };
-            (measure(rounds), "target/bench-acl.json")
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(reason) => {
+            eprintln!("acl-bench: {reason}");
+            ExitCode::FAILURE
         }
-    };
-    match measured {
-        Ok(rows) => match std::fs::write(path, format!("{:#}\n", Value::from(rows))) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => fail(&format!("{path}: {error}")),
-        },
-        Err(reason) => fail(&reason),
     }
 }
 
-fn fail(reason: &str) -> ExitCode {
-    eprintln!("acl-bench: {reason}");
-    ExitCode::FAILURE
+fn run() -> Result<(), String> {
+    let (flags, files): (Vec<_>, Vec<_>) =
+        std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let (usual, measure): (_, fn() -> _) = match flags[..] {
+        [] => ("target/bench-acl.json", || measure(ROUNDS)),
+        ["--quick"] => ("target/bench-acl.json", || measure(1)),
+        ["--edits"] => ("target/bench-acl-edits.json", edits::measure),
+        _ => return Err(format!("`{}` is unknown. Use: {USE}", flags.join(" "))),
+    };
+    let path = match &files[..] {
+        [] => usual,
+        [file] => file,
+        _ => return Err(format!("more than one file. Use: {USE}")),
+    };
+    // Before minutes go by: what is measured is to have a place.
+    let mut file = File::create(path).map_err(|error| format!("{path}: {error}"))?;
+    writeln!(file, "{:#}", Value::from(measure()?)).map_err(|error| format!("{path}: {error}"))
 }
 
 fn measure(rounds: usize) -> Result<Vec<Value>, String> {
