@@ -15,8 +15,8 @@ use acl::synthetic::{self, Flavour, Made, Numbers};
 use acl::{Acl, Action, CELLS4, CELLS6, Family, Fields, Key, Rule, Transport, Verdict};
 use reference::{Algorithm, List, Packet};
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::Write;
+use std::fs::{self, File};
+use std::io;
 use std::process::ExitCode;
 
 const VECTOR: usize = 256;
@@ -55,9 +55,10 @@ fn run() -> Result<(), String> {
         [file] => file,
         _ => return Err(format!("more than one file. Use: {USE}")),
     };
-    // Before minutes go by: what is measured is to have a place.
-    let mut file = File::create(path).map_err(|error| format!("{path}: {error}"))?;
-    writeln!(file, "{:#}", Value::from(measure()?)).map_err(|error| format!("{path}: {error}"))
+    let fail = |error: io::Error| format!("{path}: {error}");
+    // Before minutes go by; what an earlier run wrote stays until there is something new.
+    File::options().create(true).append(true).open(path).map_err(fail)?;
+    fs::write(path, format!("{:#}\n", Value::from(measure()?))).map_err(fail)
 }
 
 fn measure(rounds: usize) -> Result<Vec<Value>, String> {
