@@ -6,7 +6,8 @@
 //!  … where nobody tells      polls      naps: < 20 ms 20 us, < 1 s 200 us, < 10 s 1 ms, then 4 ms
 //! ```
 //! So a busy router polls without a break, and an idle worker sleeps. What the worker reads may
-//! have it rest at once, or not at all: see [`Patience`].
+//! have it rest at once, or not at all: see [`Patience`]. Between polls that find nothing, others
+//! on its core come first, unless something is due: most often one of them is the sender.
 
 use crate::clock::tsc_hz;
 use std::time::Duration;
@@ -42,12 +43,20 @@ pub enum Patience {
 /// A moment.
 const MOMENT_US: u64 = 200;
 
+/// Passes without packets after which others on the core come first.
+const PASSES: u32 = 32;
+
+/// For as long others may have the core, once they have it: longer than a slice of Linux's.
+const AWAY_US: u64 = 5_000;
+
 /// Remembers when packets last came.
 #[derive(Debug)]
 pub struct IdlePolicy {
     idle: Idle,
-    patience_us: u64,
+    patience: Patience,
     last_packet_tsc: u64,
+    /// Passes since.
+    passes: u32,
     cycles_per_us: u64,
 }
 
@@ -55,7 +64,13 @@ impl IdlePolicy {
     /// As if a packet had come just now.
     pub fn new(idle: Idle, now_tsc: u64) -> Self {
         let cycles_per_us = (tsc_hz() / 1_000_000).max(1);
-        Self { idle, patience_us: MOMENT_US, last_packet_tsc: now_tsc, cycles_per_us }
+        Self {
+            idle,
+            patience: Patience::Moment,
+            last_packet_tsc: now_tsc,
+            passes: 0,
+            cycles_per_us,
+        }
     }
 
     /// Whether it is so long since packets came that a rest pays, after a pass that received so
@@ -64,15 +79,26 @@ impl IdlePolicy {
     pub fn is_quiet(&mut self, received: usize, now_tsc: u64) -> bool {
         if received != 0 || self.idle == Idle::Poll {
             self.last_packet_tsc = now_tsc;
+            self.passes = 0;
             return false;
         }
-        self.quiet_us(now_tsc) >= self.patience_us
+        self.passes = self.passes.saturating_add(1);
+        self.patience == Patience::None || self.quiet_us(now_tsc) >= MOMENT_US
+    }
+
+    /// Whether whoever else waits for the core may have it before the next pass, where nobody is to
+    /// be called before they give it back. One of endless patience has its core to itself.
+    #[inline]
+    pub fn gives_way(&self, due_tsc: u64, now_tsc: u64) -> bool {
+        self.passes >= PASSES
+            && self.patience != Patience::Endless
+            && due_tsc.saturating_sub(now_tsc) >= AWAY_US * self.cycles_per_us
     }
 
     /// Goes by `patience` from now on. False where there is to be no rest: the question comes again
     /// after a moment.
     pub fn waits(&mut self, patience: Patience, now_tsc: u64) -> bool {
-        self.patience_us = if patience == Patience::None { 0 } else { MOMENT_US };
+        self.patience = patience;
         if patience == Patience::Endless {
             self.last_packet_tsc = now_tsc;
         }
@@ -162,8 +188,28 @@ mod tests {
     }
 
     #[test]
-    fn a_polling_worker_never_rests() {
+    fn others_come_first_after_passes_without_packets_unless_something_is_due() {
+        let us = cycles_per_us();
+        let mut policy = IdlePolicy::new(Idle::Adaptive, 0);
+        for _ in 1..PASSES {
+            assert!(!policy.is_quiet(0, us) && !policy.gives_way(NEVER, us));
+        }
+        assert!(!policy.is_quiet(0, us) && policy.gives_way(NEVER, us));
+        assert!(policy.gives_way(5_001 * us, us));
+        assert!(!policy.gives_way(5_000 * us, us));
+        assert!(!policy.gives_way(0, us), "overdue");
+        policy.waits(Patience::Endless, us);
+        assert!(!policy.is_quiet(0, us) && !policy.gives_way(NEVER, us));
+        policy.waits(Patience::Moment, us);
+        assert!(!policy.is_quiet(0, us) && policy.gives_way(NEVER, us));
+        assert!(!policy.is_quiet(1, 2 * us) && !policy.gives_way(NEVER, 2 * us));
+    }
+
+    #[test]
+    fn a_polling_worker_never_rests_nor_gives_way() {
         let mut policy = IdlePolicy::new(Idle::Poll, 0);
-        assert!(!policy.is_quiet(0, u64::MAX));
+        for _ in 0..2 * PASSES {
+            assert!(!policy.is_quiet(0, u64::MAX) && !policy.gives_way(NEVER, 0));
+        }
     }
 }

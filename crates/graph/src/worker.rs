@@ -102,7 +102,12 @@ impl Worker {
         self.stalls.passed(now_tsc, received, &self.shared.counters.stalls);
         self.futile.passed(received);
         match (self.idle.is_quiet(received, now_tsc), self.is_watching) {
-            (false, false) => None,
+            (false, false) => {
+                if self.idle.gives_way(self.graph.due_tsc(), now_tsc) {
+                    thread::yield_now();
+                }
+                None
+            }
             (false, true) => self.wake(),
             (true, false) => self.watch(now_tsc),
             (true, true) => {
