@@ -32,16 +32,16 @@ pub(super) struct Learning {
     sweep: Option<MacSweep>,
     /// Those found in it, and the interfaces by which it is told.
     found: Vec<(u16, [u8; 6])>,
-    /// When they are told once more.
+    /// They are to be told once more.
+    is_first: bool,
+    /// When that is.
     again_ns: Option<u64>,
 }
 
 impl Learning {
     /// All of them, from now on.
-    pub(super) fn begin(&mut self, now_ns: u64) {
-        self.sweep = Some(MacSweep::default());
-        self.found.clear();
-        self.again_ns = Some(now_ns + PAUSE_NS);
+    pub(super) fn begin(&mut self) {
+        *self = Self { sweep: Some(MacSweep::default()), is_first: true, ..Self::default() };
     }
 
     /// Looks for some more, and tells of some.
@@ -53,6 +53,8 @@ impl Learning {
             && is_through(sweep, &mut self.found, core, bond)
         {
             self.sweep = None;
+            let is_first = std::mem::take(&mut self.is_first);
+            self.again_ns = is_first.then(|| core.now_ns() + PAUSE_NS);
         }
         let some = self.found.len().min(MOST_SENT);
         for (interface, station) in self.found.drain(..some) {

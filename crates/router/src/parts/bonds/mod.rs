@@ -334,10 +334,11 @@ impl Bonds {
                 bond.lacp = None;
             }
             speak(bond, core, now_ns);
-            // Workers know by now who carries.
-            bond.learning.go_on(core, name);
             let now = bond.judge(core);
-            if now != bond.now {
+            if now == bond.now {
+                // Workers know by now who carries.
+                bond.learning.go_on(core, name);
+            } else {
                 let lost = bond.now.carrying.iter().any(|id| !now.carrying.contains(id));
                 let mode = bond.config.mode;
                 let is_told =
@@ -348,7 +349,7 @@ impl Bonds {
                 core.touch_rows();
                 if is_told && !bond.now.carrying.is_empty() {
                     announce(core, name);
-                    bond.learning.begin(now_ns);
+                    bond.learning.begin();
                 }
             }
             let workers = core.workers();
