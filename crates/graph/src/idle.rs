@@ -46,7 +46,7 @@ const MOMENT_US: u64 = 200;
 /// Passes without packets after which others on the core come first.
 const PASSES: u32 = 32;
 
-/// For as long others may have the core, once they have it: longer than a slice of Linux's.
+/// For as long another may have the core, once it has it: longer than a slice of Linux's.
 const AWAY_US: u64 = 5_000;
 
 /// Remembers when packets last came.

@@ -8,6 +8,7 @@ use graph::harness::TestDrop;
 use graph::{Context, Exits, Graph, GraphSettings, Idle, Layout, Node, Role, WorkerHandle, spec};
 use packet::{Frame, HeapPool};
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -70,7 +71,7 @@ fn on_core_0<const YIELDS: bool>(name: &str, idle: Idle) -> WorkerHandle {
 /// Nanoseconds that the thread of that name has had of a processor.
 fn had(name: &str) -> u64 {
     let mut threads = fs::read_dir("/proc/self/task").unwrap().map(|thread| thread.unwrap().path());
-    let is_named = |path: &std::path::PathBuf| {
+    let is_named = |path: &PathBuf| {
         fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.trim_end() == name)
     };
     let thread = threads.find(is_named).unwrap();
@@ -97,5 +98,6 @@ fn share<const YIELDS: bool>(idle: Idle) -> f64 {
 fn a_worker_that_finds_few_packets_leaves_its_core_to_who_wants_it() {
     let (yielder, adaptive) = (share::<true>(Idle::Poll), share::<false>(Idle::Adaptive));
     println!("of a core: {yielder:.3} who only yields, {adaptive:.3} a worker");
+    // One that kept its core had 0.42 here, one that gives way 0.08, and a yielder 0.002.
     assert!(adaptive <= 2.0 * yielder + 0.2, "{adaptive:.3} where {yielder:.3} is to be had");
 }
