@@ -263,14 +263,18 @@ port.p2 = { kind = "memory", addresses = ["192.0.2.1/24"] }
         let taken = take_buffers(&mut router);
         let before = sent(&mut router, "p2");
         turn(&mut router);
-        assert_eq!(share(&mut router, "p2", "ip4").no_buffer, 1);
+        // Where the machine stalls in between, it has been tried again already.
+        let tried = |router: &mut Router| share(router, "p2", "ip4").no_buffer;
+        let at_first = tried(&mut router);
+        assert!(at_first >= 1);
         assert_eq!(router.core.neighborhood.held_for(key), 1);
         // What waited as long as for one that does not answer gives its buffer back.
         let patience = NeighborConfig { retry_ns: 1, ..NeighborConfig::default() };
         router.core.neighborhood.set_config(patience, 16);
         std::thread::sleep(SOON);
         turn(&mut router);
-        assert_eq!(share(&mut router, "p2", "ip4").no_buffer, 2);
+        let in_all = tried(&mut router);
+        assert!(in_all > at_first, "{in_all} of {at_first}");
         assert_eq!(router.core.neighborhood.held_for(key), 0);
         let state = |router: &Router| router.core.neighborhood.machine.get(key).unwrap().state;
         assert_eq!(state(&router), NeighborState::Incomplete);
@@ -287,7 +291,7 @@ port.p2 = { kind = "memory", addresses = ["192.0.2.1/24"] }
         turn(&mut router);
         assert_eq!(state(&router), NeighborState::Reachable);
         assert_eq!(sent(&mut router, "p2"), before + 2, "and what waited");
-        assert_eq!(share(&mut router, "p2", "ip4").no_buffer, 2);
+        assert_eq!(tried(&mut router), in_all);
     }
 
     #[test]
