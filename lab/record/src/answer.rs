@@ -31,6 +31,12 @@ pub struct AnswerRecord {
 }
 
 impl AnswerRecord {
+    /// Whether the time was up before its search had ended: it lies further below than the
+    /// number of a search that ended.
+    pub fn is_cut_short(&self) -> bool {
+        self.verdicts.iter().any(|it| matches!(it, Verdict::CutShort { .. }))
+    }
+
     /// Who kept it from being higher.
     pub fn limiter(&self) -> Limiter {
         let bound = |verdict: &Verdict| matches!(verdict, Verdict::GeneratorBound { .. });

@@ -29,6 +29,11 @@ pub enum Verdict {
         /// Trials made.
         trials: u64,
     },
+    /// Of a number over all starts: searches that were cut short, beside others that were not.
+    NotCounted {
+        /// Starts whose searches they were.
+        starts: u64,
+    },
     /// The series had not become steady when it ended.
     StillWarmingUp,
     /// What was verified: whether a number is what it was.

@@ -131,10 +131,14 @@ fn row(
     answers: &[&AnswerRecord],
     interval: fn(&[f64], &[f64]) -> Interval,
 ) -> Row {
+    let (answers, left_out) = counted(answers);
     let lows: Vec<f64> = answers.iter().map(|answer| answer.low_pps).collect();
     let highs: Vec<f64> = answers.iter().map(|answer| answer.high_pps).collect();
     let bounds = interval(&lows, &highs);
     let mut verdicts: Vec<Verdict> = of_series(&lows);
+    if left_out > 0 {
+        verdicts.push(Verdict::NotCounted { starts: left_out as u64 });
+    }
     for verdict in answers.iter().flat_map(|answer| &answer.verdicts) {
         if !verdicts.iter().any(|known| says_the_same(known, verdict)) {
             verdicts.push(verdict.clone());
@@ -166,6 +170,17 @@ fn row(
         limit,
         limiter,
         verdicts,
+    }
+}
+
+/// The answers that a number is the mean of, and how many it is not. A search that was cut short
+/// ends below what its device carries, at nothing where it had found no load yet: such starts
+/// count only where there are no others.
+fn counted<'a>(answers: &[&'a AnswerRecord]) -> (Vec<&'a AnswerRecord>, usize) {
+    let (cut, whole): (Vec<_>, Vec<_>) = answers.iter().partition(|it| it.is_cut_short());
+    match whole.is_empty() {
+        true => (cut, 0),
+        false => (whole, cut.len()),
     }
 }
 
@@ -233,6 +248,22 @@ mod tests {
         assert_eq!(label(Some(Directions::Each)), "NDR, each way");
         assert_eq!(label(Some(Directions::Together)), "NDR, both ways together");
         assert_eq!(label(None), "NDR");
+    }
+
+    #[test]
+    fn a_search_that_was_cut_short_counts_only_where_no_other_ended() {
+        let cut = |run, low_pps| AnswerRecord {
+            verdicts: vec![Verdict::CutShort { trials: 4 }],
+            ..answer("a", run, low_pps)
+        };
+        let row = |answers| rows(&Results { answers, ..Results::default() }).remove(0);
+        let told = row(vec![answer("a", 0, 90.0), answer("a", 1, 110.0), cut(2, 0.0)]);
+        assert_eq!((told.runs, told.value_pps, told.upper_pps), (2, 100.0, 110.0));
+        assert_eq!(told.interval, Interval { low: 90.0, high: 120.0 });
+        assert_eq!(told.verdicts, [Verdict::NotCounted { starts: 1 }]);
+        let told = row(vec![cut(0, 90.0), cut(1, 70.0)]);
+        assert_eq!((told.runs, told.value_pps), (2, 80.0));
+        assert_eq!(told.verdicts, [Verdict::CutShort { trials: 4 }]);
     }
 
     #[test]

@@ -55,6 +55,12 @@ pub fn verdict(verdict: &Verdict) -> String {
         ),
         Verdict::Drift { share, p } => format!("drifts by {:+.2} % (p = {p:.2e})", 100.0 * share),
         Verdict::CutShort { trials } => format!("the time was up after {trials} trials"),
+        Verdict::NotCounted { starts: 1 } => {
+            "a start is not counted: the time was up before its search had ended".into()
+        }
+        Verdict::NotCounted { starts } => format!(
+            "{starts} starts are not counted: the time was up before their searches had ended"
+        ),
         Verdict::StillWarmingUp => "was still warming up".into(),
         Verdict::AgainstReference { finding, low_pps, high_pps } => {
             let word = reference(*finding);

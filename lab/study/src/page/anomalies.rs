@@ -47,6 +47,7 @@ pub(super) fn body(page: &Page<'_>) -> String {
                     | Verdict::EmulatedDevice
                     | Verdict::LossInversion { .. }
                     | Verdict::CutShort { .. }
+                    | Verdict::NotCounted { .. }
                     | Verdict::GeneratorBound { .. }
                     | Verdict::AgainstReference { .. } => {}
                 }

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! first     every device and case once                       however long it takes, searches cut to their share
-//! then      fewer than three starts: the fewest first         there is no interval before
+//! then      fewer than three starts: the fewest first         there is no interval before; searches
+//!                                                             that were cut do not count
 //! then      the widest 95 % interval, as a share of its mean  until the next start would not fit
 //! never     what was the same in three starts and more        nothing would be known better
 //! ```
 //! What a folder holds already counts, so that an interrupted campaign goes on where it was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lab_record::{AnswerRecord, QuantityRecord, Results, Subject};
 use lab_search::stats::bracketed::mean_95;
@@ -26,6 +27,8 @@ pub(super) struct Known {
     rates: BTreeMap<Subject, BTreeMap<String, Bounds>>,
     others: BTreeMap<Subject, BTreeMap<String, Bounds>>,
     starts: BTreeMap<Subject, usize>,
+    /// Of each start whose search was cut short: it is wanted again.
+    cut_short: BTreeSet<Subject>,
 }
 
 /// How much a further start of something is wanted: less is more.
@@ -51,8 +54,12 @@ impl Known {
         known
     }
 
-    /// A rate more.
+    /// A rate more, unless it is of a search that was cut short.
     pub(super) fn answer(&mut self, answer: &AnswerRecord) {
+        if answer.is_cut_short() {
+            self.cut_short.insert(answer.subject.clone());
+            return;
+        }
         let metrics = self.rates.entry(of_all_runs(&answer.subject)).or_default();
         let bounds = metrics.entry(answer.metric.clone()).or_default();
         bounds.push((answer.low_pps, answer.high_pps));
@@ -70,7 +77,8 @@ impl Known {
 
     /// A start more of a case.
     pub(super) fn finished(&mut self, subject: &Subject) {
-        *self.starts.entry(of_all_runs(subject)).or_default() += 1;
+        let starts = self.starts.entry(of_all_runs(subject)).or_default();
+        *starts += usize::from(!self.cut_short.contains(subject));
     }
 
     /// How much a further start of these cases is wanted; none where none of them was ever
@@ -105,6 +113,7 @@ fn width(bounds: &[(f64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_record::Verdict;
 
     fn subject(device: &str, run: u32) -> Subject {
         Subject { device: device.into(), run, ..Subject::default() }
@@ -132,6 +141,26 @@ mod tests {
         let (wide, narrow) = (want(&[100.0, 120.0, 80.0]), want(&[100.0, 101.0, 100.0]));
         assert!(one < two && two < wide && wide < narrow, "{one:?} {two:?} {wide:?} {narrow:?}");
         assert_eq!((one, want(&[])), (Some(Want::Starts(1)), None));
+    }
+
+    #[test]
+    fn a_start_whose_search_was_cut_short_is_wanted_again() {
+        let mut results = Results::default();
+        for run in 0..4 {
+            let mut answer = answer("a", run, 100.0);
+            if run >= 2 {
+                answer.low_pps = 0.0;
+                answer.verdicts = vec![Verdict::CutShort { trials: 4 }];
+            }
+            results.answers.push(answer);
+            results.done.push(subject("a", run));
+        }
+        let want = |results: &Results| Known::of(results).want([subject("a", 0)].iter());
+        assert_eq!(want(&results), Some(Want::Starts(2)));
+        // Three that ended, all the same: what was cut makes them no less known.
+        results.answers.push(answer("a", 4, 100.0));
+        results.done.push(subject("a", 4));
+        assert_eq!(want(&results), None);
     }
 
     #[test]

@@ -54,10 +54,10 @@ fn pursue(terms: &Terms<'_>, stand: &mut dyn Stand) -> Result<Findings, Error> {
     let cut = answer.is_none().then_some(trials);
     let mut answers = answer.unwrap_or_else(|| search.answers());
     if cut.is_some() {
-        // Between nothing and the largest load nothing is known.
-        answers.retain(|it| it.lower_pps.is_some() || it.upper_pps.is_some());
+        // What no load was found to satisfy is no rate: not even one of nothing.
+        answers.retain(|it| it.lower_pps.is_some());
         if answers.is_empty() {
-            return Err(Error::TimeUp { search: "any bound of an MLRsearch" });
+            return Err(Error::TimeUp { search: "any load that satisfies a goal of an MLRsearch" });
         }
     }
     let found = answers.into_iter().map(|answer| found(answer, max_pps, cut));
