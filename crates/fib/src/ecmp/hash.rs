@@ -4,9 +4,13 @@
 /// should differ in `seed`, or each would send all flows it gets one way.
 #[inline]
 pub fn flow_hash(seed: u32, source: u128, destination: u128, protocol: u8, ports: u32) -> u32 {
-    let mut state = mix(u64::from(seed) << 8 | u64::from(protocol), u64::from(ports));
-    state = mix(state, source as u64 ^ mix((source >> 64) as u64, 1));
-    state = mix(state, destination as u64 ^ mix((destination >> 64) as u64, 2));
+    // Two mixtures that do not wait for each other: each has the seed, lest what is alike in one
+    // be so with every seed.
+    let seed = u64::from(seed);
+    let marks = mix(seed << 8 | u64::from(protocol), u64::from(ports));
+    let source = source as u64 ^ mix((source >> 64) as u64, 1);
+    let destination = destination as u64 ^ mix((destination >> 64) as u64, 2);
+    let state = marks ^ mix(source ^ seed << 32, destination);
     // Of neighbours among addresses the upper bits, which decide, may differ in too few: with one
     // seed in thirty 16 of them went one of two ways. The lower ones are brought up to them.
     (state.wrapping_mul(GOLDEN) >> 32) as u32

@@ -114,6 +114,7 @@ pub fn split_words(found: &[u32], kinds: &mut [u8], ids: &mut [u32]) {
 
 /// The flow of an IPv4 packet. Of a fragment the addresses alone: only the first one has ports, and
 /// all go one way.
+#[inline]
 pub fn ip4_flow(seed: u32, packet: &[u8]) -> u32 {
     let Some(header) = ipv4::Header::new(packet) else { return 0 };
     let ports = match header.is_fragment() {

@@ -2,7 +2,7 @@
 //!
 //! RFC 8200 section 3 (hop limit) and section 5 (who forwards does not fragment).
 
-use crate::ip::{NextHopCount, each_with_adjacency, ip_resolve, leave_by};
+use crate::ip::{NextHopCount, SoleNextHop, each_with_adjacency, ip_resolve, leave_by};
 use crate::local::icmp_cause;
 use crate::tables::Setup;
 use core::cell::Cell;
@@ -55,6 +55,13 @@ impl Node for Ip6Rewrite {
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
         if self.count.is_on() {
             return self.process_counted(frame, exits);
+        }
+        if let Some(next_hop) = SoleNextHop::of(frame, &self.adjacencies) {
+            exits.each(frame, |packet| rewrite_by_sole(packet, &next_hop));
+            if (0..frame.len()).any(|slot| exits.is(slot, Exit::Output)) {
+                next_hop.mark_used();
+            }
+            return;
         }
         let some_are_long = Cell::new(false);
         each_with_adjacency(frame, exits, &self.adjacencies, Exit::Unresolved, |packet, entry| {
@@ -141,6 +148,19 @@ fn rewrite(
     if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
 
+/// The same where no packet is too long, nor has to wait.
+#[inline(always)]
+fn rewrite_by_sole(packet: &mut PacketView<'_>, next_hop: &SoleNextHop<'_>) -> Exit {
+    let Some(mut header) = ipv6::HeaderMut::new(packet.header_mut()) else {
+        return Exit::NoHeadroom;
+    };
+    if header.view().hop_limit() <= 1 {
+        return Exit::HopLimitExceeded;
+    }
+    header.decrement_hop_limit();
+    if next_hop.leave_by(packet) { Exit::Output } else { Exit::NoHeadroom }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,10 +171,24 @@ mod tests {
     use packet::Large;
     use wire::craft::{self, Craft, Ipv6};
 
+    /// What becomes of a packet alone, which is what becomes of it beside one to another next hop.
     fn run(packet: &[u8], adjacency: u32) -> Outcome {
-        let mut node = NodeHarness::<Ip6Rewrite>::new(&World::new().setup).unwrap();
-        let by = |frame: &mut Frame| frame.adjacencies_mut().fill(adjacency);
-        node.run_prepared(&[packet.to_vec()], 0, 0, by).remove(0)
+        let sent = |others: &[u32]| {
+            let world = World::new();
+            let mut node = NodeHarness::<Ip6Rewrite>::new(&world.setup).unwrap();
+            let packets = vec![packet.to_vec(); 1 + others.len()];
+            let mut out = node.run_prepared(&packets, 0, 0, |frame| {
+                frame.adjacencies_mut().fill(adjacency);
+                frame.adjacencies_mut()[1..].copy_from_slice(others);
+            });
+            let was_used = world.setup.shared.adjacencies.take_used(AdjacencyId(adjacency));
+            let out = out.remove(0);
+            assert_eq!(was_used, out.exit == "output");
+            out
+        };
+        let (alone, beside) = (sent(&[]), sent(&[INCOMPLETE6]));
+        assert_eq!(alone, beside);
+        alone
     }
 
     fn packet() -> Craft<Ipv6> {

@@ -1,6 +1,6 @@
 //! How a packet leaves: the adjacency's ready-made link header is copied in front of it.
 
-use fib::adjacency::{AdjacencyEntry, AdjacencyFields, AdjacencyTable};
+use fib::adjacency::{AdjacencyEntry, AdjacencyFields, AdjacencyId, AdjacencyTable};
 use graph::{Exit, Exits};
 use packet::{Frame, PacketView, prefetch_read};
 
@@ -47,21 +47,89 @@ pub fn leave_by(
     true
 }
 
-/// Copies the link header in front of the packet. The usual 14 bytes go as two overlapping words
-/// straight from the adjacency's: a copy through memory would wait for its own narrower stores.
+/// Octets of a link header without tags.
+const PLAIN: usize = 14;
+
+/// Such a header, as two overlapping words.
+#[derive(Clone, Copy)]
+struct PlainHeader {
+    first: u64,
+    last: u64,
+}
+
+impl PlainHeader {
+    #[inline(always)]
+    fn of(adjacency: &AdjacencyEntry) -> Self {
+        let [first, second, _] = adjacency.rewrite();
+        Self { first, last: u64::from_le(first) >> 48 | u64::from_le(second) << 16 }
+    }
+
+    #[inline(always)]
+    fn write(self, front: &mut [u8; PLAIN]) {
+        front[6..].copy_from_slice(&self.last.to_le_bytes());
+        front[..8].copy_from_slice(&self.first.to_ne_bytes());
+    }
+}
+
+/// Copies the link header in front of the packet. The usual one goes as two words straight from the
+/// adjacency's: a copy through memory would wait for its own narrower stores.
 #[inline(always)]
 fn write_link_header(front: &mut [u8], adjacency: &AdjacencyEntry, length: usize) {
-    const PLAIN: usize = 14;
-    let [first, second, _] = adjacency.rewrite();
     if length == PLAIN
-        && let Some(front) = front.first_chunk_mut::<PLAIN>()
+        && let Some(front) = front.first_chunk_mut()
     {
-        let last = u64::from_le(first) >> 48 | u64::from_le(second) << 16;
-        front[6..].copy_from_slice(&last.to_le_bytes());
-        front[..8].copy_from_slice(&first.to_ne_bytes());
+        PlainHeader::of(adjacency).write(front);
         return;
     }
     front[..length].copy_from_slice(&adjacency.rewrite_bytes()[..length]);
+}
+
+/// The next hop that all packets of a vector leave by, whose link header has no tags: what is the
+/// same of all of them is looked at once.
+pub struct SoleNextHop<'a> {
+    adjacency: &'a AdjacencyEntry,
+    header: PlainHeader,
+    interface: u16,
+}
+
+impl<'a> SoleNextHop<'a> {
+    /// Of a vector that has one, which takes the longest of its packets now.
+    #[inline(always)]
+    pub fn of(frame: &Frame, table: &'a AdjacencyTable) -> Option<Self> {
+        let id = *frame.adjacencies().first()?;
+        if !frame.adjacencies().iter().fold(true, |same, &other| same & (other == id)) {
+            return None;
+        }
+        let adjacency = table.entry(AdjacencyId(id))?;
+        let fields = adjacency.fields();
+        let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
+        let takes_all = fields.is_complete()
+            && fields.rewrite_len() == PLAIN
+            && longest <= u32::from(fields.mtu());
+        takes_all.then(|| Self {
+            adjacency,
+            header: PlainHeader::of(adjacency),
+            interface: fields.interface(),
+        })
+    }
+
+    /// As [`leave_by`]; whether any packet left is told later.
+    #[inline(always)]
+    pub fn leave_by(&self, packet: &mut PacketView<'_>) -> bool {
+        packet.set_tx(self.interface);
+        if !packet.prepend(PLAIN) {
+            return false;
+        }
+        if let Some(front) = packet.header_mut().first_chunk_mut() {
+            self.header.write(front);
+        }
+        true
+    }
+
+    /// Some packet left by it.
+    pub fn mark_used(&self) {
+        self.adjacency.mark_used();
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,10 @@
 //!          └ source port, and over IPv6 the flow label: the flow of what is inside
 //! ```
 
+mod whole;
+
+pub(super) use whole::WholeHeaders;
+
 use super::erspan::{CopyHeaders, CopyTold, Sequence};
 use super::inner::{Marks, flow_of_frame, flow_of_packet};
 use crate::ip::{OWN_TTL, OwnIp4, OwnIp6};

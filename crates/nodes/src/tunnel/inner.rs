@@ -19,7 +19,7 @@ pub(super) struct Marks {
 }
 
 /// The flow of a frame.
-#[inline]
+#[inline(always)]
 pub(super) fn flow_of_frame(frame: &[u8]) -> u32 {
     let Some((link, packet)) = frame.split_first_chunk::<{ ethernet::Header::LEN }>() else {
         return 0;

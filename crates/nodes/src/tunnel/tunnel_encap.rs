@@ -2,13 +2,17 @@
 //! RFC 2784, RFC 7676, RFC 2003, RFC 2473, RFC 4213), and finds their way.
 //!
 //! ```text
-//!                                       ┌▶ ip4_rewrite, ip6_rewrite   by an adjacency
+//!                                       ┌▶ interface_output           with its next hop's link header
+//!                                       ├▶ ip4_rewrite, ip6_rewrite   by an adjacency
 //!  interface_output ─▶ tunnel_encap ────┼▶ ip_resolve                 the other end is on a link of ours
 //!                                       └▶ drop
 //! ```
 //! All packets of a tunnel go to one address, in one VRF: that is looked up once for those that
 //! follow each other. A tunnel whose other end is reached through itself ends here, too: each turn
 //! takes headroom, and there is none for a third.
+//!
+//! Of the usual tunnel, VXLAN or Geneve over IPv4, all headers are written here in one piece, the
+//! link's of its next hop among them (`headers/whole.rs`): that saves a node.
 //!
 //! A tunnel that lets flows say an end, or has none of ours, has its headers and its way made for
 //! the ends of a packet, and once more for those behind it that go between the same
@@ -22,12 +26,13 @@
 //! that has answered.
 
 use super::inner::{flow_of_frame, flow_of_packet, packet_of_frame};
-use crate::ip::{MemberPicker, ip_resolve};
+use crate::ip::{MemberPicker, NextHopCount, ip_resolve};
 use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Tunnel, Vrfs, WorkerCounters};
+use crate::tunnel::headers::WholeHeaders;
 use crate::tunnel::settling::{Settling, Underlay};
 use crate::tunnel::{TunnelHeaders, takes, takes_packet};
 use fib::Forward;
-use fib::adjacency::AdjacencyTable;
+use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Context, Exits, Node, Published};
 use packet::{Frame, PacketView};
@@ -42,11 +47,14 @@ pub struct TunnelEncap {
     counters: Arc<WorkerCounters>,
     members: MemberPicker,
     groups: Arc<EcmpTable>,
+    count: NextHopCount,
 }
 
 graph::exits! {
     /// What becomes of a frame that is to leave by a tunnel.
     pub enum Exit {
+        /// Wrapped, with the link header of its next hop.
+        Output => node "interface-output",
         /// Wrapped: an IPv4 packet of ours, out by an adjacency.
         Rewrite4 => node "ip4-rewrite",
         /// Wrapped: an IPv6 packet of ours, out by an adjacency.
@@ -114,6 +122,7 @@ impl Node for TunnelEncap {
             counters: Arc::clone(&setup.counters),
             members: MemberPicker::new(setup),
             groups: Arc::clone(&setup.shared.groups),
+            count: NextHopCount::new(setup),
         }
     }
 
@@ -133,15 +142,7 @@ impl Node for TunnelEncap {
         if let Some(way) = &way
             && self.takes_all(frame, way)
         {
-            let bytes = frame.lengths().iter().map(|length| u64::from(*length)).sum();
-            let mut sent = Sent { packets: frame.len() as u64, bytes };
-            exits.each(frame, |packet| {
-                self.send(packet, way, interfaces, context.now_tsc).unwrap_or_else(|exit| {
-                    sent.packets -= 1;
-                    sent.bytes -= packet.length() as u64;
-                    exit
-                })
-            });
+            let sent = self.send_all(frame, exits, way, interfaces, context.now_tsc);
             self.counters.count_sent(tx, sent.packets, sent.bytes);
             return;
         }
@@ -156,6 +157,46 @@ struct Sent {
 }
 
 impl TunnelEncap {
+    /// Sends packets that all leave by one way, which is as wide as the longest of them.
+    #[inline(always)]
+    fn send_all(
+        &self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        way: &Way<'_>,
+        interfaces: &Interfaces,
+        now_tsc: u64,
+    ) -> Sent {
+        let bytes = frame.lengths().iter().map(|length| u64::from(*length)).sum();
+        let mut sent = Sent { packets: frame.len() as u64, bytes };
+        let mut dropped = |packet: &mut PacketView<'_>, exit| {
+            sent.packets -= 1;
+            sent.bytes -= packet.length() as u64;
+            exit
+        };
+        let Some(whole) = self.whole(way) else {
+            exits.each(frame, |packet| {
+                let sent = self.send(packet, way, interfaces, now_tsc);
+                sent.unwrap_or_else(|exit| dropped(packet, exit))
+            });
+            return sent;
+        };
+        exits.each(frame, |packet| {
+            packet.start_here();
+            let (tx, came_by) = (packet.tx(), packet.rx());
+            if !whole.put(packet) {
+                let sent = self.send_without_room(packet, way, interfaces, now_tsc);
+                return sent.unwrap_or_else(|exit| dropped(packet, exit));
+            }
+            packet.set_adjacency(way.to.id());
+            if !interfaces.is_for_copies(came_by) {
+                packet.set_rx(tx);
+            }
+            Exit::Output
+        });
+        sent
+    }
+
     /// Sends packets that leave by several ways, or of which some are longer than theirs takes.
     /// Apart from those that do not: what is asked of a large frame is a call.
     #[inline(never)]
@@ -216,6 +257,16 @@ impl TunnelEncap {
         }
     }
 
+    /// The headers of a way in one piece with the link's, where that is to be had: what is counted
+    /// by its next hop is so by the node behind.
+    #[inline(always)]
+    fn whole<'a>(&self, way: &Way<'a>) -> Option<WholeHeaders<'a>> {
+        if self.count.is_on() {
+            return None;
+        }
+        WholeHeaders::new(way.headers, self.adjacencies.entry(AdjacencyId(way.to.id()))?)
+    }
+
     /// Whether all packets of a frame leave by one way, and it is as wide as that.
     fn takes_all(&self, frame: &Frame, way: &Way<'_>) -> bool {
         let first = frame.tx()[0];
@@ -237,6 +288,19 @@ impl TunnelEncap {
             Inside::Frames => (flow_of_frame(inside), packet_of_frame(inside)),
         };
         self.members.pick_inside(GroupId(way.to.id()), flow, inside, came_by)
+    }
+
+    /// Sends a packet that has no room for all headers: perhaps for those of the tunnel.
+    #[cold]
+    #[inline(never)]
+    fn send_without_room(
+        &self,
+        packet: &mut PacketView<'_>,
+        way: &Way<'_>,
+        interfaces: &Interfaces,
+        now_tsc: u64,
+    ) -> Result<Exit, Exit> {
+        self.send(packet, way, interfaces, now_tsc)
     }
 
     /// Wraps a packet, and names its way; what is dropped is an error.
@@ -299,14 +363,15 @@ mod tests {
                 assert!(frame.view(0).prepend(50));
             }
         });
-        assert!(!out[0].exit.starts_with("rewrite") || out[0].header.ends_with(&inner));
+        let is_sent = ["output", "rewrite4", "rewrite6"].contains(&&*out[0].exit);
+        assert!(!is_sent || out[0].header.ends_with(&inner));
         (out[0].exit.clone(), out[0].header.clone())
     }
 
     #[test]
     fn a_frame_is_wrapped_whatever_was_in_front_of_it() {
         let (exit, packet) = run(0, VXLAN, 1);
-        assert_eq!((exit.as_str(), packet.len(), packet[0]), ("rewrite4", 60 + 36, 0x45));
+        assert_eq!((exit.as_str(), packet.len(), packet[14]), ("output", 60 + 50, 0x45));
         let (exit, packet) = run(0, VXLAN6, 1);
         assert_eq!((exit.as_str(), packet.len(), packet[0] >> 4), ("rewrite6", 60 + 56, 6));
         assert_eq!(run(4, VXLAN6, 1).1, packet);
@@ -315,6 +380,33 @@ mod tests {
     #[test]
     fn tunnels_inside_each_other_come_to_an_end() {
         assert_eq!(run(0, VXLAN, 3).0, "no-headroom");
+    }
+
+    #[test]
+    fn the_link_header_is_written_by_the_node_behind_where_there_is_no_room_or_it_is_counted() {
+        let world = World::new();
+        let frames = [vec![7; 60], vec![7; 70]];
+        let sent = |world: &World| {
+            let mut node = NodeHarness::<TunnelEncap>::new(&world.setup).unwrap();
+            let out = node.run_prepared(&frames, 0, 0, |frame| {
+                frame.tx_mut().fill(VXLAN);
+                // Room for 40 octets: more than the tunnel's, less than with the link's.
+                let mut packet = frame.view(1);
+                while packet.prepend(1) {}
+                assert!(packet.advance(40));
+            });
+            [0, 1].map(|slot: usize| (out[slot].exit.clone(), out[slot].header.len()))
+        };
+        let wide = 70 + packet::HEADROOM_BYTES;
+        assert_eq!(
+            sent(&world),
+            [("output".to_owned(), 60 + 50), ("rewrite4".to_owned(), wide - 40 + 36)]
+        );
+        world.setup.shared.counts_next_hops.store(true, Ordering::Relaxed);
+        let exits = sent(&world).map(|(exit, _)| exit);
+        assert_eq!(exits, ["rewrite4", "rewrite4"]);
+        let counted = &world.setup.counters.interfaces[usize::from(VXLAN)];
+        assert_eq!(counted.tx_packets.load(Ordering::Relaxed), 4);
     }
 
     #[test]
@@ -374,7 +466,7 @@ mod tests {
     fn the_way_is_that_to_the_other_end() {
         let mut world = World::new();
         for (remote, exit, id) in [
-            (FAR, "rewrite4", TO_GATEWAY),
+            (FAR, "output", TO_GATEWAY),
             ([10, 4, 0, 1], "rewrite4", INCOMPLETE),
             ([198, 51, 100, 77], "resolve", 1),
             (US, "to-ourselves", 0),
@@ -392,10 +484,10 @@ mod tests {
         let mut world = World::new();
         let to_host = Forward::new(Kind::Rewrite as u8, TO_HOST);
         world.add_red().ip4.insert("10.0.0.0/8".parse().unwrap(), to_host).unwrap();
-        assert_eq!(way_to(&mut world, FAR, RED), ("rewrite4".to_owned(), TO_HOST));
+        assert_eq!(way_to(&mut world, FAR, RED), ("output".to_owned(), TO_HOST));
         // Where the tunnel's own packets are is nothing that what is inside is asked for.
         world.change_interface(VXLAN, |row| row.vrf = RED);
-        assert_eq!(way_to(&mut world, FAR, VrfId::DEFAULT), ("rewrite4".to_owned(), TO_GATEWAY));
+        assert_eq!(way_to(&mut world, FAR, VrfId::DEFAULT), ("output".to_owned(), TO_GATEWAY));
         assert_eq!(way_to(&mut world, FAR, VrfId(9)).0, "no-route");
     }
 

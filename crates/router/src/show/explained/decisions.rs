@@ -132,9 +132,19 @@ impl Look<'_> {
     }
 
     fn tunnel(&self) -> Told {
-        let row = self.row(self.step.tx).or_else(|| self.row(self.step.rx))?;
+        let is_tunnel = |row: &&Interface| matches!(row.link, Link::Tunnel(_) | Link::Lisp(_));
+        let leaves_by = self.row(self.step.tx);
+        // What left with the link header of its next hop came, from here on, from the tunnel.
+        let came_by = self.next.and_then(|next| self.row(next.rx));
+        let row = [leaves_by, came_by].into_iter().flatten().find(is_tunnel);
+        let row = row.or_else(|| self.row(self.step.rx))?;
         let vrf = self.router.core.vrfs.name(row.vrf);
-        Some(vec![("tunnel", format!("by {}, its own interface in VRF {vrf}", row.name))])
+        let tunnel = ("tunnel", format!("by {}, its own interface in VRF {vrf}", row.name));
+        let next_hop = match leaves_by {
+            Some(leaves_by) if leaves_by.name != row.name => self.next_hop(),
+            _ => None,
+        };
+        Some([tunnel].into_iter().chain(next_hop.into_iter().flatten()).collect())
     }
 
     /// What the spanning tree has the port do.
