@@ -24,8 +24,13 @@ burst = "500b"
 kind = "vlan"
 parent = "p1"
 vlan = 7
+[port.x1]
+kind = "vxlan"
+local = "10.0.2.1"
+remote = "10.0.2.2"
+vni = 42
 [bridge.br0]
-ports = ["v7"]
+ports = ["v7", "x1"]
 END
 } >"$work/router.toml"
 router router
@@ -48,6 +53,12 @@ is '.walks[0].steps | any(.node == "icmp4-error")' in p1 ip src 10.0.1.2 dst 10.
 is '.sent[0].port == "p1" and (.sent[0].packet | test("time exceeded"))' in p1 ip src 10.0.1.2 dst 10.0.2.2 ttl 1 / udp
 is '.brings_about[0] | test("asks who has 10.0.2.77 on p2")' in p1 ip dst 10.0.2.77
 is '.port == "v7" and (.walks[0].steps | any(.node == "l2-learn"))' in v7 ether src 02:00:00:00:00:33 dst 02:00:00:00:00:44 / ip dst 10.9.9.9
+# Into a tunnel: which one, and the next hop on the way to its other end.
+bridged=(in v7 ether src 02:00:00:00:00:33 dst 02:00:00:00:00:44 / ip dst 10.9.9.9)
+of_tunnel() { told "${bridged[@]}" | jq -r ".walks[].steps[] | select(.node == \"tunnel-encap\").decisions[] | select(.what == \"$1\").said"; }
+of_tunnel tunnel | has 'by x1, its own interface in VRF' || { told "${bridged[@]}"; fail "another tunnel: $(of_tunnel tunnel)"; }
+of_tunnel 'next hop' | has '10.0.2.2 at .* out of p2' || fail "another next hop of a tunnel: $(of_tunnel 'next hop')"
+is '.sent | any(.port == "p2" and (.packet | test("VXLAN|vxlan|4789")))' "${bridged[@]}"
 told "${dns[@]}" | jq -r .hex >"$work/in.hex"
 told "${dns[@]}" | jq -r '.sent[0].hex' >"$work/out.hex"
 on "$b" timeout 20 tcpdump -Q in -i eth0 -c 1 -w "$work/left.pcap" 'udp dst port 53' 2>"$work/tcpdump.log" &
