@@ -3,7 +3,7 @@
 //! ```text
 //!  scenarios × rounds, interleaved:  A B C  A B C  A B C …   so that a noisy minute hits all alike
 //!  a sample = each packet once, unmeasured; then some milliseconds of passes
-//!  a row = the median of its quiet samples, with the quartiles, and that of all
+//!  a row = the median of its quiet samples, with the quartiles, and that of all; of all where few are quiet
 //! ```
 //! Then with two workers, the source counted in: behind a row's `×2` how often that is one worker's
 //! rate, and how often that of two that share nothing.

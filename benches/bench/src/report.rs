@@ -9,6 +9,9 @@ use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
 
+/// Quiet samples that tell more than all: of fewer there is no spread.
+const FEWEST_QUIET: usize = 5;
+
 /// One scenario's result.
 #[derive(Serialize)]
 pub(crate) struct Row {
@@ -28,7 +31,7 @@ pub(crate) struct Row {
     pub(crate) mpps: f64,
     pub(crate) packets_per_call: f64,
     pub(crate) nodes: Vec<NodeRow>,
-    /// Quiet samples, which the row is of; 0: there was none, and it is of all.
+    /// Quiet samples, which the row is of; of fewer than [`FEWEST_QUIET`] it is of all.
     pub(crate) runs: usize,
     /// All samples.
     pub(crate) samples: usize,
@@ -61,7 +64,7 @@ pub(crate) struct Spread {
 pub(crate) fn row(scenario: &Scenario, samples: &[Sample], best: Pace) -> Row {
     let quiet: Vec<_> = samples.iter().filter(|sample| sample.pace.is_quiet(best)).collect();
     let runs = quiet.len();
-    let used = if quiet.is_empty() { samples.iter().collect() } else { quiet };
+    let used = if runs < FEWEST_QUIET { samples.iter().collect() } else { quiet };
     let nodes: Vec<NodeRow> = used.first().map_or_else(Vec::new, |first| {
         first.nodes.iter().map(|node| node_row(node.name, &used)).collect()
     });
@@ -175,4 +178,24 @@ pub(crate) fn write(rows: &[Row], path: &Path) -> io::Result<()> {
         std::fs::create_dir_all(folder)?;
     }
     std::fs::write(path, serde_json::to_string_pretty(rows)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_of_quiet_samples_where_there_are_enough_of_them() {
+        let scenario = Scenario::new("any", 1.0, || Err("it is not made".into()));
+        let best = Pace::Whole(1000);
+        let sample = |cycles, pace| Sample { packets: 10, cycles, nodes: Vec::new(), pace };
+        let told = |quiet: usize| {
+            let mut samples = vec![sample(300, Pace::Interrupted); 20];
+            samples.extend(vec![sample(100, best); quiet]);
+            let row = row(&scenario, &samples, best);
+            (row.cycles_per_packet, row.cycles_per_packet_with_noise, row.runs)
+        };
+        assert_eq!(told(5), (10.0, 30.0, 5));
+        assert_eq!(told(4), (30.0, 30.0, 4));
+    }
 }
