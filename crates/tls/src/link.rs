@@ -102,8 +102,12 @@ impl Link {
                 return Err(io::ErrorKind::TimedOut.into());
             }
             self.tcp.set_read_timeout(left)?;
-            if inbound.fill(&self.tcp)? == 0 {
-                return Ok(None);
+            match inbound.fill(&self.tcp) {
+                Ok(0) => return Ok(None),
+                Ok(_) => {}
+                // Whoever stops us and has us go on ends a wait that has a limit.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
         }
     }
