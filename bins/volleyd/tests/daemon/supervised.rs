@@ -29,7 +29,11 @@ impl Supervised {
     fn hears(&self, kind: &str) -> String {
         let mut said = [0; 256];
         loop {
-            let length = self.socket.recv(&mut said).unwrap();
+            let length = match self.socket.recv(&mut said) {
+                // Who was stopped waits anew.
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                length => length.unwrap(),
+            };
             let said = String::from_utf8_lossy(&said[..length]);
             if said.starts_with(kind) {
                 return said.into_owned();

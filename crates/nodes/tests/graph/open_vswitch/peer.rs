@@ -294,7 +294,13 @@ impl Framed {
 
 fn read_more(stream: &mut UnixStream, held: &mut Vec<u8>) {
     let mut chunk = vec![0; 1 << 16];
-    let count = stream.read(&mut chunk).unwrap();
+    let count = loop {
+        match stream.read(&mut chunk) {
+            // Who was stopped waits anew.
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            count => break count.unwrap(),
+        }
+    };
     assert!(count > 0, "the daemon ended a connection");
     held.extend(&chunk[..count]);
 }
