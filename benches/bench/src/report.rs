@@ -28,6 +28,9 @@ pub(crate) struct Row {
     pub(crate) cycles_per_packet: f64,
     /// Median over all samples.
     pub(crate) cycles_per_packet_with_noise: f64,
+    /// What receiving costs beside that: the source, which no other number here counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) receiving_cycles_per_packet: Option<f64>,
     pub(crate) mpps: f64,
     pub(crate) packets_per_call: f64,
     pub(crate) nodes: Vec<NodeRow>,
@@ -71,10 +74,12 @@ pub(crate) fn row(scenario: &Scenario, samples: &[Sample], best: Pace) -> Row {
     let calls = Middle::of(nodes.iter().map(|node| node.packets_per_call));
     let all = Middle::of(samples.iter().map(Sample::cycles_per_packet));
     let middle = Middle::of(used.iter().map(|sample| sample.cycles_per_packet()));
+    let receiving = Middle::of(used.iter().map(|sample| sample.receiving_per_packet()));
     Row {
         nodes,
         runs,
         cycles_per_packet_with_noise: round(all.median),
+        receiving_cycles_per_packet: Some(round(receiving.median)),
         aim_cycles_per_packet: Some(scenario.aim),
         ..Row::plain(scenario.name.to_owned(), middle, samples.len(), round(calls.min))
     }
@@ -95,6 +100,7 @@ impl Row {
             times_apart: None,
             cycles_per_packet: round(middle.median),
             cycles_per_packet_with_noise: round(middle.median),
+            receiving_cycles_per_packet: None,
             mpps: round(graph::tsc_hz() as f64 / middle.median / 1e6),
             packets_per_call,
             nodes: Vec::new(),
@@ -132,15 +138,15 @@ pub(crate) fn round(value: f64) -> f64 {
 pub(crate) fn print(out: &mut impl Write, rows: &[Row], nodes: bool) -> io::Result<()> {
     writeln!(
         out,
-        "{:<28} {:>9} {:>9} {:>15} {:>9} {:>9} {:>8} {:>7}  TSC cycles per packet",
-        "scenario", "median", "min", "quartiles", "quiet", "all", "Mpps", "aim"
+        "{:<28} {:>9} {:>9} {:>9} {:>15} {:>9} {:>9} {:>8} {:>7}  TSC cycles per packet",
+        "scenario", "median", "receiving", "min", "quartiles", "quiet", "all", "Mpps", "aim"
     )?;
     for row in rows {
         let known =
             |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
         writeln!(
             out,
-            "{:<28} {:>9.1} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7}",
+            "{:<28} {:>9.1} {:>9} {:>9.1} {:>15} {:>9} {:>9.1} {:>8.1} {:>7}",
             match (row.times_one_worker, row.times_apart) {
                 (Some(times), Some(apart)) => {
                     format!("{} ×{} {times:.2} {apart:.2}", row.scenario, row.workers)
@@ -148,6 +154,7 @@ pub(crate) fn print(out: &mut impl Write, rows: &[Row], nodes: bool) -> io::Resu
                 _ => row.scenario.clone(),
             },
             row.cycles_per_packet,
+            known(row.receiving_cycles_per_packet),
             row.spread.min,
             format!("{:.1}..{:.1}", row.spread.q1, row.spread.q3),
             format!("{}/{}", row.runs, row.samples),
@@ -158,8 +165,12 @@ pub(crate) fn print(out: &mut impl Write, rows: &[Row], nodes: bool) -> io::Resu
         if let Some(it) = &row.vpp {
             writeln!(
                 out,
-                "    in turn with VPP, on one core: VPP {:.1}, Volley {:.1}; VPP takes {:.2} times as many",
-                it.vpp_cycles_per_packet, it.cycles_per_packet_in_turn, it.ratio
+                "    in turn with VPP, on one core: VPP {:.1}, Volley {:.1}; VPP takes {:.2} times as many; \
+                 its source {:.1}",
+                it.vpp_cycles_per_packet,
+                it.cycles_per_packet_in_turn,
+                it.ratio,
+                it.vpp_receiving_cycles_per_packet
             )?;
         }
         for node in row.nodes.iter().filter(|_| nodes) {
@@ -188,11 +199,18 @@ mod tests {
     fn a_row_is_of_quiet_samples_where_there_are_enough_of_them() {
         let scenario = Scenario::new("any", 1.0, || Err("it is not made".into()));
         let best = Pace::Whole(1000);
-        let sample = |cycles, pace| Sample { packets: 10, cycles, nodes: Vec::new(), pace };
+        let sample = |cycles, pace| Sample {
+            packets: 10,
+            cycles,
+            receiving_cycles: 50,
+            nodes: Vec::new(),
+            pace,
+        };
         let told = |quiet: usize| {
             let mut samples = vec![sample(300, Pace::Interrupted); 20];
             samples.extend(vec![sample(100, best); quiet]);
             let row = row(&scenario, &samples, best);
+            assert_eq!(row.receiving_cycles_per_packet, Some(5.0));
             (row.cycles_per_packet, row.cycles_per_packet_with_noise, row.runs)
         };
         assert_eq!(told(5), (10.0, 30.0, 5));

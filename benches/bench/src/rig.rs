@@ -151,11 +151,12 @@ pub(crate) fn interface(id: u16, mode: Mode) -> Interface {
 }
 
 fn difference(before: &[NodeTotals], after: &[NodeTotals], pace: Pace) -> Sample {
-    let mut sample = Sample { packets: 0, cycles: 0, nodes: Vec::new(), pace };
+    let mut sample = Sample { packets: 0, cycles: 0, receiving_cycles: 0, nodes: Vec::new(), pace };
     for (before, after) in before.iter().zip(after) {
         let packets = after.packets - before.packets;
         if after.name == SOURCE {
             sample.packets = packets;
+            sample.receiving_cycles = after.cycles - before.cycles;
         } else if packets != 0 {
             let (calls, cycles) = (after.calls - before.calls, after.cycles - before.cycles);
             sample.cycles += cycles;

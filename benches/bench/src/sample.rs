@@ -18,6 +18,8 @@ pub(crate) struct Sample {
     pub(crate) packets: u64,
     /// Cycles of all nodes but the source.
     pub(crate) cycles: u64,
+    /// Cycles of the source: what receiving costs.
+    pub(crate) receiving_cycles: u64,
     /// Every node that ran, but the source.
     pub(crate) nodes: Vec<NodeCost>,
     /// How much of the processor it had.
@@ -27,6 +29,10 @@ pub(crate) struct Sample {
 impl Sample {
     pub(crate) fn cycles_per_packet(&self) -> f64 {
         self.cycles as f64 / self.packets.max(1) as f64
+    }
+
+    pub(crate) fn receiving_per_packet(&self) -> f64 {
+        self.receiving_cycles as f64 / self.packets.max(1) as f64
     }
 }
 

@@ -6,6 +6,7 @@ mod ip4;
 mod ip6;
 mod l2;
 mod links;
+mod mixed;
 mod police;
 pub(crate) mod setting;
 mod urpf;
@@ -20,6 +21,7 @@ pub(crate) fn all(data: Option<&Path>) -> Vec<Scenario> {
         ip4::all(data),
         l2::all(),
         links::all(),
+        mixed::all(),
         ip6::all(data),
         acl::all(),
         urpf::all(),

@@ -57,6 +57,8 @@ pub(crate) struct InTurn {
     quartiles_in_turn: [f64; 2],
     /// VPP's of ours.
     pub(crate) ratio: f64,
+    /// What VPP's packet generator costs, which no other number counts.
+    pub(crate) vpp_receiving_cycles_per_packet: f64,
     turns: usize,
 }
 
@@ -65,6 +67,7 @@ impl InTurn {
         let turns = all.len();
         let ours = Middle::of(all.iter().map(|turn| turn.ours));
         let vpp = Middle::of(all.iter().map(|turn| turn.vpp));
+        let receiving = Middle::of(all.iter().map(|turn| turn.vpp_receiving));
         let quartiles = |it: Middle| [round(it.q1), round(it.q3)];
         Self {
             vpp_cycles_per_packet: round(vpp.median),
@@ -72,6 +75,7 @@ impl InTurn {
             cycles_per_packet_in_turn: round(ours.median),
             quartiles_in_turn: quartiles(ours),
             ratio: round(vpp.median / ours.median),
+            vpp_receiving_cycles_per_packet: round(receiving.median),
             turns,
         }
     }
@@ -81,6 +85,7 @@ impl InTurn {
 struct Turn {
     ours: f64,
     vpp: f64,
+    vpp_receiving: f64,
     pace: Pace,
 }
 
@@ -112,7 +117,8 @@ pub(crate) fn in_turn(
         if turn > 0 {
             let pace = paces.fold(pace, Pace::max);
             best = best.min(pace);
-            all.push(Turn { ours, vpp: theirs?, pace });
+            let (vpp, vpp_receiving) = theirs?;
+            all.push(Turn { ours, vpp, vpp_receiving, pace });
         }
     }
     vpp.has_forwarded()?;
@@ -179,14 +185,13 @@ impl Vpp {
     }
 
     /// Cycles of a packet, of some milliseconds.
-    fn sample(&self) -> Result<f64, RigError> {
+    fn sample(&self) -> Result<(f64, f64), RigError> {
         self.ask("clear runtime")?;
         self.ask("packet-generator enable-stream s")?;
         std::thread::sleep(Duration::from_millis(SAMPLE_MS));
         self.ask("packet-generator disable-stream s")?;
         let told = self.ask("show runtime")?;
-        let cost = runtime::cycles_per_packet(&told);
-        cost.map(|(cycles, _)| cycles).ok_or_else(|| format!("no packets: {told}").into())
+        runtime::cycles_per_packet(&told).ok_or_else(|| format!("no packets: {told}").into())
     }
 
     /// Checks that what came in went out, so that no dropped packet counts as a cheap one.

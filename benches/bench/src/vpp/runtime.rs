@@ -10,10 +10,9 @@ const SOURCE: &str = "pg-input";
 /// What VPP does beside packets is in nodes of these states; their vectors are not packets.
 const BESIDE: [&str; 3] = ["event", "time", "done"];
 
-/// Cycles of a packet behind the source, and the packets that the source brought; none where it
-/// brought nothing.
-pub(super) fn cycles_per_packet(text: &str) -> Option<(f64, u64)> {
-    let (mut cycles, mut brought) = (0.0, 0);
+/// Cycles of a packet behind the source, and in it; none where it brought no packet.
+pub(super) fn cycles_per_packet(text: &str) -> Option<(f64, f64)> {
+    let (mut cycles, mut receiving, mut brought) = (0.0, 0.0, 0);
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [name, state, .., packets, _suspends, clocks, _per_call] = words[..] else { continue };
@@ -21,12 +20,12 @@ pub(super) fn cycles_per_packet(text: &str) -> Option<(f64, u64)> {
             continue;
         };
         match name {
-            SOURCE => brought = packets,
+            SOURCE => (brought, receiving) = (packets, clocks),
             _ if BESIDE.iter().any(|it| state.trim_start_matches('"').starts_with(it)) => {}
             _ => cycles += clocks * packets as f64,
         }
     }
-    (brought > 0).then(|| (cycles / brought as f64, brought))
+    (brought > 0).then(|| (cycles / brought as f64, receiving))
 }
 
 #[cfg(test)]
@@ -43,7 +42,7 @@ mod tests {
 
     #[test]
     fn nodes_add_up_without_the_source_and_what_is_no_packets() {
-        assert_eq!(cycles_per_packet(TOLD), Some((30.0, 2560)));
+        assert_eq!(cycles_per_packet(TOLD), Some((30.0, 40.0)));
     }
 
     #[test]

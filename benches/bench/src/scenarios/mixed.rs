@@ -1,0 +1,134 @@
+//! Traffic that is not all alike: what vectors cost that are split, and short ones.
+
+use super::setting::{NEXT_HOP_MAC, SOURCE_MAC, adjacency, random, udp};
+use crate::rig::{ROUTER_MAC, Rig, RigError, interface};
+use crate::scenario::Scenario;
+use fib::adjacency::Adjacency;
+use fib::{Forward, Ip4Prefix, Ip6Prefix};
+use nodes::tables::{InterfaceId, Kind, Link, Mode, Vlan, VlanTags};
+use packet::{MemorySink, TxQueue};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wire::ethernet::ethertype;
+use wire::{MacAddr, craft};
+
+/// Packets of a scenario.
+const PACKETS: u32 = 1024;
+/// Ports that packets leave by, and VLANs that they come by.
+const PORTS: u16 = 8;
+const VLANS: u16 = 4;
+
+pub(crate) fn all() -> Vec<Scenario> {
+    vec![
+        Scenario::new("mixed-families", 80.0, || routed(|_| (), |n| family(n % 2 == 0, n))),
+        Scenario::new("mixed-options", 80.0, || routed(|_| (), |n| options(n % 10 == 0, n))),
+        Scenario::new("mixed-ports", 80.0, ports),
+        Scenario::new("mixed-vlans", 60.0, vlans),
+        Scenario::new("ip4-vectors-of-8", 100.0, || in_vectors_of(8)),
+        Scenario::new("ip4-vectors-of-32", 70.0, || in_vectors_of(32)),
+    ]
+}
+
+/// In an order that nobody foresees, the same in every run.
+fn shuffled(mut packets: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    let mut random = random();
+    for place in (1..packets.len()).rev() {
+        packets.swap(place, random() as usize % (place + 1));
+    }
+    packets
+}
+
+fn family(is_ip4: bool, number: u32) -> Vec<u8> {
+    if is_ip4 {
+        return udp(0x0a00_0001 + number);
+    }
+    let destination = Ipv6Addr::from(0x2001_0db8_000a << 80 | u128::from(number));
+    craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC))
+        .ipv6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 9), destination)
+        .udp(1234, 5678)
+        .payload_len(2)
+        .build()
+}
+
+fn options(has_some: bool, number: u32) -> Vec<u8> {
+    if !has_some {
+        return udp(0x0a00_0001 + number);
+    }
+    craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC))
+        .ipv4(Ipv4Addr::new(192, 0, 2, 9), Ipv4Addr::from(0x0a00_0001 + number))
+        .raw_options(&[1, 1, 1, 0])
+        .udp(1234, 5678)
+        .payload_len(14)
+        .build()
+}
+
+/// One route of each family.
+fn routed(
+    change: impl FnOnce(&mut dataplane::Settings),
+    packet: impl Fn(u32) -> Vec<u8>,
+) -> Result<Rig, RigError> {
+    let packets = shuffled((0..PACKETS).map(packet).collect());
+    let rig = Rig::with_settings(packets, Mode::Routed, change)?;
+    let way = |next_hop: IpAddr| -> Result<Forward, RigError> { way_by(&rig, adjacency(next_hop)) };
+    let to_ip4 = way(Ipv4Addr::new(192, 0, 3, 2).into())?;
+    let to_ip6 = way(Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, 2).into())?;
+    rig.dataplane.ip4.insert(Ip4Prefix::new(0x0a00_0000, 8)?, to_ip4)?;
+    rig.dataplane.ip6.insert(Ip6Prefix::new(0x2001_0db8_000a << 80, 48)?, to_ip6)?;
+    Ok(rig)
+}
+
+fn way_by(rig: &Rig, adjacency: Adjacency) -> Result<Forward, RigError> {
+    let id = rig.dataplane.adjacencies.allocate(&adjacency)?;
+    rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
+    Ok(Forward::new(Kind::Rewrite as u8, id.0))
+}
+
+fn in_vectors_of(count: usize) -> Result<Rig, RigError> {
+    routed(|settings| settings.reception.vector_packets = count, |number| family(true, number))
+}
+
+/// Packets leave by eight ports, in no order.
+fn ports() -> Result<Rig, RigError> {
+    let packets = (0..PACKETS).map(|number| udp(0x0a00_0001 + ((number % u32::from(PORTS)) << 16)));
+    let mut rig = Rig::new(shuffled(packets.collect()), Mode::Routed)?;
+    for port in 1..=PORTS {
+        if port > 1 {
+            let tx = vec![Box::new(MemorySink::new()) as Box<dyn TxQueue>];
+            let queues = dataplane::PortQueues { rx: Vec::new(), tx };
+            rig.dataplane.attach_port(port, port, queues)?;
+            rig.dataplane.set_interface(port, Some(interface(port, Mode::Routed)));
+        }
+        let next_hop = Ipv4Addr::new(192, 0, 2 + port as u8, 2).into();
+        let way = way_by(&rig, Adjacency { interface: port, ..adjacency(next_hop) })?;
+        let network = Ip4Prefix::new(0x0a00_0000 + (u32::from(port - 1) << 16), 16)?;
+        rig.dataplane.ip4.insert(network, way)?;
+    }
+    Ok(rig)
+}
+
+/// Packets of four VLANs, in no order, each cross-connected with another VLAN of the other port.
+fn vlans() -> Result<Rig, RigError> {
+    let tagged = |number: u32| {
+        let mut frame = udp(0x0a00_0001 + number);
+        frame.splice(12..12, [0x81, 0, 0, 100 + (number % u32::from(VLANS)) as u8]);
+        frame
+    };
+    let mut rig = Rig::new(shuffled((0..PACKETS).map(tagged).collect()), Mode::Routed)?;
+    for vlan in 0..VLANS {
+        let ids = [2 + 2 * vlan, 3 + 2 * vlan];
+        for (parent, vid) in [(0, 100 + vlan), (1, 200 + vlan)] {
+            let (id, other) = (ids[usize::from(parent)], ids[1 - usize::from(parent)]);
+            let (tags, protocol) = (VlanTags::One(vid), ethertype::VLAN);
+            let link =
+                Link::Vlan(Vlan { parent, tags, protocol, priority: None, is_native: false });
+            let mode = Mode::CrossConnect(InterfaceId(other));
+            let row = nodes::tables::Interface {
+                port: parent,
+                link,
+                mode,
+                ..interface(id, Mode::Routed)
+            };
+            rig.dataplane.set_interface(id, Some(row));
+        }
+    }
+    Ok(rig)
+}
