@@ -470,6 +470,12 @@ impl Frame {
         &self.cause[..self.count]
     }
 
+    /// Bytes of the longest packet, from its header on; 0 where there is none.
+    #[inline(always)]
+    pub fn longest(&self) -> u32 {
+        self.lengths().iter().fold(0, |longest, &length| longest.max(length))
+    }
+
     /// What the lookup found.
     #[inline]
     pub fn adjacencies(&self) -> &[u32] {

@@ -61,12 +61,13 @@ impl Node for InterfaceOutput {
         let interfaces = self.interfaces.get(context);
         let first = frame.tx()[0];
         let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
-        if same && let Some(interface) = interfaces.get(first) {
-            let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
-            if interface.up && longest <= limit(interface) {
-                exits.all(self.exit_of(interface, first, frame, 0..frame.len()));
-                return;
-            }
+        if same
+            && let Some(interface) = interfaces.get(first)
+            && interface.up
+            && frame.longest() <= limit(interface)
+        {
+            exits.all(self.exit_of(interface, first, frame, 0..frame.len()));
+            return;
         }
         for slot in 0..frame.len() {
             let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);

@@ -2,7 +2,9 @@
 //!
 //! RFC 1812 section 5.3.1 (TTL), RFC 1624 (the checksum follows without summing again).
 
-use crate::ip::{NextHopCount, SoleNextHop, each_with_adjacency, ip_resolve, leave_by};
+use crate::ip::{
+    NextHopCount, SoleNextHop, each_by_sole_next_hop, each_with_adjacency, ip_resolve, leave_by,
+};
 use crate::local::icmp_cause;
 use crate::tables::Setup;
 use core::cell::Cell;
@@ -58,11 +60,8 @@ impl Node for Ip4Rewrite {
         if self.count.is_on() {
             return self.process_counted(frame, exits);
         }
-        if let Some(next_hop) = SoleNextHop::of(frame, &self.adjacencies) {
-            exits.each(frame, |packet| rewrite_by_sole(packet, &next_hop));
-            if (0..frame.len()).any(|slot| exits.is(slot, Exit::Output)) {
-                next_hop.mark_used();
-            }
+        let table = &self.adjacencies;
+        if each_by_sole_next_hop(frame, exits, table, Exit::Output, rewrite_by_sole) {
             return;
         }
         let some_are_long = Cell::new(false);
@@ -152,7 +151,7 @@ fn rewrite(
 
 /// The same where no packet is too long, nor has to wait.
 #[inline(always)]
-fn rewrite_by_sole(packet: &mut PacketView<'_>, next_hop: &SoleNextHop<'_>) -> Exit {
+fn rewrite_by_sole(packet: &mut PacketView<'_>, next_hop: &SoleNextHop) -> Exit {
     let Some(mut header) = ipv4::HeaderMut::new(packet.header_mut()) else {
         return Exit::NoHeadroom;
     };
@@ -172,30 +171,15 @@ fn too_big(header: ipv4::Header<'_>) -> Exit {
 mod tests {
     use super::*;
     use crate::testing::{
-        FAR, GATEWAY_MAC, HOST, INCOMPLETE, NARROW, TO_GATEWAY, World, make_large, our_mac,
+        FAR, GATEWAY_MAC, HOST, INCOMPLETE, NARROW, TO_GATEWAY, World, alone_and_beside,
+        make_large, our_mac,
     };
     use graph::harness::{NodeHarness, Outcome};
     use packet::Large;
     use wire::craft::{self, Craft, Ipv4};
 
-    /// What becomes of a packet alone, which is what becomes of it beside one to another next hop.
     fn run(packet: &[u8], adjacency: u32) -> Outcome {
-        let sent = |others: &[u32]| {
-            let world = World::new();
-            let mut node = NodeHarness::<Ip4Rewrite>::new(&world.setup).unwrap();
-            let packets = vec![packet.to_vec(); 1 + others.len()];
-            let mut out = node.run_prepared(&packets, 0, 0, |frame| {
-                frame.adjacencies_mut().fill(adjacency);
-                frame.adjacencies_mut()[1..].copy_from_slice(others);
-            });
-            let was_used = world.setup.shared.adjacencies.take_used(AdjacencyId(adjacency));
-            let out = out.remove(0);
-            assert_eq!(was_used, out.exit == "output");
-            out
-        };
-        let (alone, beside) = (sent(&[]), sent(&[INCOMPLETE]));
-        assert_eq!(alone, beside);
-        alone
+        alone_and_beside::<Ip4Rewrite>(packet, adjacency, INCOMPLETE)
     }
 
     fn packet() -> Craft<Ipv4> {

@@ -84,33 +84,46 @@ fn write_link_header(front: &mut [u8], adjacency: &AdjacencyEntry, length: usize
     front[..length].copy_from_slice(&adjacency.rewrite_bytes()[..length]);
 }
 
+/// Has `decide` name the exit of each packet of a vector that leaves by one next hop, as long as
+/// that takes the longest of them now; false, and nothing done, of any other. `output`: the exit of
+/// those that leave.
+#[inline(always)]
+pub fn each_by_sole_next_hop<E: Exit>(
+    frame: &mut Frame,
+    exits: &mut Exits<'_, E>,
+    table: &AdjacencyTable,
+    output: E,
+    decide: impl Fn(&mut PacketView<'_>, &SoleNextHop) -> E,
+) -> bool {
+    let Some((entry, next_hop)) = SoleNextHop::of(frame, table) else { return false };
+    exits.each(frame, |packet| decide(packet, &next_hop));
+    if (0..frame.len()).any(|slot| exits.is(slot, output)) {
+        entry.mark_used();
+    }
+    true
+}
+
 /// The next hop that all packets of a vector leave by, whose link header has no tags: what is the
 /// same of all of them is looked at once.
-pub struct SoleNextHop<'a> {
-    adjacency: &'a AdjacencyEntry,
+pub struct SoleNextHop {
     header: PlainHeader,
     interface: u16,
 }
 
-impl<'a> SoleNextHop<'a> {
-    /// Of a vector that has one, which takes the longest of its packets now.
+impl SoleNextHop {
     #[inline(always)]
-    pub fn of(frame: &Frame, table: &'a AdjacencyTable) -> Option<Self> {
+    fn of<'a>(frame: &Frame, table: &'a AdjacencyTable) -> Option<(&'a AdjacencyEntry, Self)> {
         let id = *frame.adjacencies().first()?;
         if !frame.adjacencies().iter().fold(true, |same, &other| same & (other == id)) {
             return None;
         }
         let adjacency = table.entry(AdjacencyId(id))?;
         let fields = adjacency.fields();
-        let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
         let takes_all = fields.is_complete()
             && fields.rewrite_len() == PLAIN
-            && longest <= u32::from(fields.mtu());
-        takes_all.then(|| Self {
-            adjacency,
-            header: PlainHeader::of(adjacency),
-            interface: fields.interface(),
-        })
+            && frame.longest() <= u32::from(fields.mtu());
+        let (header, interface) = (PlainHeader::of(adjacency), fields.interface());
+        takes_all.then_some((adjacency, Self { header, interface }))
     }
 
     /// As [`leave_by`]; whether any packet left is told later.
@@ -124,11 +137,6 @@ impl<'a> SoleNextHop<'a> {
             self.header.write(front);
         }
         true
-    }
-
-    /// Some packet left by it.
-    pub fn mark_used(&self) {
-        self.adjacency.mark_used();
     }
 }
 

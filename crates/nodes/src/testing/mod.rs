@@ -20,9 +20,11 @@ use sched::WaitingRoom;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
+mod beside;
 mod lisp;
 mod topology;
 
+pub(crate) use beside::alone_and_beside;
 pub(crate) use lisp::*;
 pub(crate) use topology::*;
 

@@ -271,10 +271,9 @@ impl TunnelEncap {
     fn takes_all(&self, frame: &Frame, way: &Way<'_>) -> bool {
         let first = frame.tx()[0];
         let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
-        let longest = frame.lengths().iter().fold(0, |longest, &length| longest.max(length));
         same && way.headers.tunnel.is_settled()
             && matches!(way.exit, Exit::Rewrite4 | Exit::Rewrite6)
-            && takes(&self.adjacencies, way.to.id(), longest as usize + way.headers.bytes())
+            && takes(&self.adjacencies, way.to.id(), frame.longest() as usize + way.headers.bytes())
     }
 
     /// The next hop of several that a wrapped packet takes, by the flow inside.

@@ -13,7 +13,7 @@ use crate::tables::{Ends, Wrap};
 use crate::tunnel::inner::{Marks, flow_of_frame};
 use fib::adjacency::AdjacencyEntry;
 use packet::PacketView;
-use wire::{checksum, ethernet, ipv4, udp};
+use wire::{ethernet, ipv4, udp};
 
 const LINK: usize = ethernet::Header::LEN;
 const IP: usize = ipv4::Header::LEN;
@@ -23,7 +23,6 @@ const BYTES: usize = LINK + IP + WRAP_BYTES;
 /// See the module.
 pub(in crate::tunnel) struct WholeHeaders<'a> {
     octets: [u8; BYTES],
-    sum: checksum::Sum,
     headers: &'a TunnelHeaders,
     interface: u16,
 }
@@ -50,7 +49,7 @@ impl<'a> WholeHeaders<'a> {
         octets[..LINK].copy_from_slice(&next_hop.rewrite_bytes()[..LINK]);
         octets[LINK..][..IP].copy_from_slice(&headers.ip[..IP]);
         octets[LINK + IP..].copy_from_slice(&headers.wrap);
-        Some(Self { octets, sum: headers.sum, headers, interface: fields.interface() })
+        Some(Self { octets, headers, interface: fields.interface() })
     }
 
     /// Puts them in front of a frame, which leaves by the next hop's interface; false where the
@@ -79,7 +78,7 @@ impl<'a> WholeHeaders<'a> {
             header.set_tos(tos);
             header.set_total_len(length);
             header.set_ttl(ttl);
-            let sum = self.sum.u16(length).u16(tos.into()).u16(u16::from(ttl) << 8);
+            let sum = self.headers.sum.u16(length).u16(tos.into()).u16(u16::from(ttl) << 8);
             header.set_checksum(sum.checksum());
         }
         if let Some(mut udp) = udp::HeaderMut::new(&mut front[LINK + IP..]) {

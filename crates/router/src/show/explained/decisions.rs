@@ -140,10 +140,7 @@ impl Look<'_> {
         let row = row.or_else(|| self.row(self.step.rx))?;
         let vrf = self.router.core.vrfs.name(row.vrf);
         let tunnel = ("tunnel", format!("by {}, its own interface in VRF {vrf}", row.name));
-        let next_hop = match leaves_by {
-            Some(leaves_by) if leaves_by.name != row.name => self.next_hop(),
-            _ => None,
-        };
+        let next_hop = leaves_by.filter(|row| !is_tunnel(row)).and_then(|_| self.next_hop());
         Some([tunnel].into_iter().chain(next_hop.into_iter().flatten()).collect())
     }
 
