@@ -1,6 +1,6 @@
 //! IPv4: one route, networks in a row, lengths as on the Internet, a real table, shared flows.
 
-use super::setting::{NEXT_HOP_MAC, adjacency, flow, random, table_of, udp};
+use super::setting::{NEXT_HOP_MAC, adjacency, flow, random, table_of, udp, way_by};
 use crate::rig::{Rig, RigError};
 use crate::scenario::Scenario;
 use fib::adjacency::Adjacency;
@@ -158,11 +158,7 @@ fn shared() -> Result<Rig, RigError> {
 }
 
 fn next_hops_of(rig: &Rig, count: usize) -> Result<Vec<Forward>, RigError> {
-    let made = (0..count as u32).map(|n| {
-        let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop(n).into()))?;
-        rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
-        Ok(plain(Kind::Rewrite, id.0))
-    });
+    let made = (0..count as u32).map(|n| way_by(rig, &adjacency(next_hop(n).into())));
     made.collect()
 }
 

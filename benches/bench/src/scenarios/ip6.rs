@@ -1,15 +1,14 @@
 //! IPv6: routes that are random, the hard case for a compressed table, and those of a real table.
 
-use super::setting::{NEXT_HOP_MAC, PACKETS, SOURCE_MAC, adjacency, random, table_of};
-use crate::rig::{ROUTER_MAC, Rig, RigError};
+use super::setting::{NEXT_HOP_MAC, PACKETS, adjacency, random, table_of, udp6, way_by};
+use crate::rig::{Rig, RigError};
 use crate::scenario::Scenario;
-use fib::adjacency::AdjacencyId;
+use fib::Ip6Prefix;
 use fib::route_file::FilePrefix;
-use fib::{Forward, Ip6Prefix};
-use nodes::tables::{Kind, Mode};
+use nodes::tables::Mode;
 use std::net::Ipv6Addr;
 use std::path::Path;
-use wire::{MacAddr, craft};
+use wire::MacAddr;
 
 /// Where the real table is in the folder of data: prefixes and the systems that announce them.
 const REAL_TABLE: &str = "internet-ipv6.txt.zst";
@@ -68,15 +67,6 @@ fn routes_of(table: &Path) -> Result<Routes, RigError> {
     Ok(routes.map(|(prefix, system)| (prefix, system % NEXT_HOPS)).collect())
 }
 
-/// A 60-byte UDP frame, the shortest that IPv6 and UDP make, and two octets more.
-fn udp(destination: u128) -> Vec<u8> {
-    craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC))
-        .ipv6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 9), Ipv6Addr::from(destination))
-        .udp(1234, 5678)
-        .payload_len(2)
-        .build()
-}
-
 /// These routes, destinations uniform over them in random order, any host of each.
 fn ip6(routes: Routes) -> Result<Rig, RigError> {
     let mut random = random();
@@ -85,20 +75,17 @@ fn ip6(routes: Routes) -> Result<Rig, RigError> {
         let (prefix, _) = routes[random() as usize % routes.len()];
         let host = u128::from(random()) << 64 | u128::from(random());
         let below = u128::MAX.checked_shr(u32::from(prefix.length())).unwrap_or(0);
-        udp(prefix.address() | host & below)
+        udp6(prefix.address() | host & below)
     });
     let mut rig = Rig::new(packets.collect(), Mode::Routed)?;
-    let mut ids = Vec::new();
+    let mut ways = Vec::new();
     for hop in 0..NEXT_HOPS as u16 {
         let next_hop = Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 1, hop).into();
-        let id = rig.dataplane.adjacencies.allocate(&adjacency(next_hop))?;
-        rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
-        ids.push(id);
+        ways.push(way_by(&rig, &adjacency(next_hop))?);
     }
     for routes in routes.chunks(ROUTES_A_TURN) {
         for (prefix, hop) in routes {
-            let AdjacencyId(id) = ids[*hop as usize];
-            rig.dataplane.ip6.insert(*prefix, Forward::new(Kind::Rewrite as u8, id))?;
+            rig.dataplane.ip6.insert(*prefix, ways[*hop as usize])?;
         }
         // As in a router that learns routes: what changes leave over serves the next ones.
         rig.turn();

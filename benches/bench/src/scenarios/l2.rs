@@ -1,17 +1,15 @@
 //! Cross-connects; bridges: few stations and many, learned and not; VLANs; tunnels.
 
-use super::setting::{NEXT_HOP_MAC, adjacency, random, udp};
+use super::setting::{NEXT_HOP_MAC, adjacency, connect_vlan, random, udp};
 use crate::rig::{Rig, RigError, interface};
 use crate::scenario::Scenario;
 use fib::Forward;
 use fib::mac::MacKey;
 use nodes::tables::{
-    BridgeId, BridgePort, Ends, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Vlan, VlanTags,
-    Wrap,
+    BridgeId, BridgePort, Ends, Interface, InterfaceId, Kind, Link, Mode, Tunnel, Wrap,
 };
 use nodes::tunnel::TunnelHeaders;
 use wire::MacAddr;
-use wire::ethernet::ethertype;
 
 /// Ports that are wired together: the least that a router can do.
 pub(crate) fn xconnects() -> Vec<Scenario> {
@@ -99,11 +97,7 @@ fn vlan_xconnect(workers: usize) -> Result<Rig, RigError> {
     let packets = (0..256).map(tagged).collect();
     let mut rig = Rig::with_workers(workers, packets, Mode::Routed, |_| ())?;
     for (id, parent, vid) in [(2, 0, 100), (3, 1, 200)] {
-        let (tags, protocol) = (VlanTags::One(vid), ethertype::VLAN);
-        let link = Link::Vlan(Vlan { parent, tags, protocol, priority: None, is_native: false });
-        let row = interface(id, Mode::CrossConnect(InterfaceId(5 - id)));
-        let mode = Mode::CrossConnect(InterfaceId(5 - id));
-        rig.dataplane.set_interface(id, Some(Interface { port: parent, link, mode, ..row }));
+        connect_vlan(&mut rig, id, (parent, vid), 5 - id);
     }
     Ok(rig)
 }

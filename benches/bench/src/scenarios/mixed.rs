@@ -1,14 +1,13 @@
 //! Traffic that is not all alike: what vectors cost that are split, and short ones.
 
-use super::setting::{NEXT_HOP_MAC, SOURCE_MAC, adjacency, random, udp};
+use super::setting::{SOURCE_MAC, adjacency, connect_vlan, random, udp, udp6, way_by};
 use crate::rig::{ROUTER_MAC, Rig, RigError, interface};
 use crate::scenario::Scenario;
 use fib::adjacency::Adjacency;
-use fib::{Forward, Ip4Prefix, Ip6Prefix};
-use nodes::tables::{InterfaceId, Kind, Link, Mode, Vlan, VlanTags};
+use fib::{Ip4Prefix, Ip6Prefix};
+use nodes::tables::Mode;
 use packet::{MemorySink, TxQueue};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use wire::ethernet::ethertype;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::{MacAddr, craft};
 
 /// Packets of a scenario.
@@ -41,12 +40,7 @@ fn family(is_ip4: bool, number: u32) -> Vec<u8> {
     if is_ip4 {
         return udp(0x0a00_0001 + number);
     }
-    let destination = Ipv6Addr::from(0x2001_0db8_000a << 80 | u128::from(number));
-    craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC))
-        .ipv6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 9), destination)
-        .udp(1234, 5678)
-        .payload_len(2)
-        .build()
+    udp6(0x2001_0db8_000a << 80 | u128::from(number))
 }
 
 fn options(has_some: bool, number: u32) -> Vec<u8> {
@@ -68,18 +62,11 @@ fn routed(
 ) -> Result<Rig, RigError> {
     let packets = shuffled((0..PACKETS).map(packet).collect());
     let rig = Rig::with_settings(packets, Mode::Routed, change)?;
-    let way = |next_hop: IpAddr| -> Result<Forward, RigError> { way_by(&rig, adjacency(next_hop)) };
-    let to_ip4 = way(Ipv4Addr::new(192, 0, 3, 2).into())?;
-    let to_ip6 = way(Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, 2).into())?;
+    let to_ip4 = way_by(&rig, &adjacency(Ipv4Addr::new(192, 0, 3, 2).into()))?;
+    let to_ip6 = way_by(&rig, &adjacency(Ipv6Addr::new(0x2001, 0xdb8, 0, 1, 0, 0, 0, 2).into()))?;
     rig.dataplane.ip4.insert(Ip4Prefix::new(0x0a00_0000, 8)?, to_ip4)?;
     rig.dataplane.ip6.insert(Ip6Prefix::new(0x2001_0db8_000a << 80, 48)?, to_ip6)?;
     Ok(rig)
-}
-
-fn way_by(rig: &Rig, adjacency: Adjacency) -> Result<Forward, RigError> {
-    let id = rig.dataplane.adjacencies.allocate(&adjacency)?;
-    rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
-    Ok(Forward::new(Kind::Rewrite as u8, id.0))
 }
 
 fn in_vectors_of(count: usize) -> Result<Rig, RigError> {
@@ -98,7 +85,7 @@ fn ports() -> Result<Rig, RigError> {
             rig.dataplane.set_interface(port, Some(interface(port, Mode::Routed)));
         }
         let next_hop = Ipv4Addr::new(192, 0, 2 + port as u8, 2).into();
-        let way = way_by(&rig, Adjacency { interface: port, ..adjacency(next_hop) })?;
+        let way = way_by(&rig, &Adjacency { interface: port, ..adjacency(next_hop) })?;
         let network = Ip4Prefix::new(0x0a00_0000 + (u32::from(port - 1) << 16), 16)?;
         rig.dataplane.ip4.insert(network, way)?;
     }
@@ -117,17 +104,7 @@ fn vlans() -> Result<Rig, RigError> {
         let ids = [2 + 2 * vlan, 3 + 2 * vlan];
         for (parent, vid) in [(0, 100 + vlan), (1, 200 + vlan)] {
             let (id, other) = (ids[usize::from(parent)], ids[1 - usize::from(parent)]);
-            let (tags, protocol) = (VlanTags::One(vid), ethertype::VLAN);
-            let link =
-                Link::Vlan(Vlan { parent, tags, protocol, priority: None, is_native: false });
-            let mode = Mode::CrossConnect(InterfaceId(other));
-            let row = nodes::tables::Interface {
-                port: parent,
-                link,
-                mode,
-                ..interface(id, Mode::Routed)
-            };
-            rig.dataplane.set_interface(id, Some(row));
+            connect_vlan(&mut rig, id, (parent, vid), other);
         }
     }
     Ok(rig)

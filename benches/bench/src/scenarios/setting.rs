@@ -1,9 +1,11 @@
 //! What scenarios have in common: hosts and their packets, next hops, the real tables.
 
-use crate::rig::{ROUTER_MAC, RigError};
+use crate::rig::{ROUTER_MAC, Rig, RigError, interface};
+use fib::Forward;
 use fib::adjacency::{Adjacency, MAX_REWRITE};
 use fib::route_file::{FilePrefix, FileTarget, OnWrong, load_routes};
-use std::net::{IpAddr, Ipv4Addr};
+use nodes::tables::{Interface, InterfaceId, Kind, Link, Mode, Vlan, VlanTags};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 use wire::ethernet::ethertype;
 use wire::{MacAddr, craft};
@@ -22,6 +24,15 @@ pub(crate) fn flow(destination: u32, source_port: u16) -> Vec<u8> {
         .ipv4(Ipv4Addr::new(192, 0, 2, 9), Ipv4Addr::from(destination))
         .udp(source_port, 5678)
         .payload_len(18)
+        .build()
+}
+
+/// A 60-byte UDP frame, the shortest that IPv6 and UDP make, and two octets more.
+pub(crate) fn udp6(destination: u128) -> Vec<u8> {
+    craft::ethernet(MacAddr(SOURCE_MAC), MacAddr(ROUTER_MAC))
+        .ipv6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 9), Ipv6Addr::from(destination))
+        .udp(1234, 5678)
+        .payload_len(2)
         .build()
 }
 
@@ -59,4 +70,20 @@ pub(crate) fn adjacency(next_hop: IpAddr) -> Adjacency {
     rewrite[6..12].copy_from_slice(&ROUTER_MAC);
     rewrite[12..14].copy_from_slice(&ethertype.to_be_bytes());
     Adjacency { interface: 1, mtu: 1500, next_hop, rewrite, rewrite_len: 14 }
+}
+
+/// Where packets go by it; its MAC address is known.
+pub(crate) fn way_by(rig: &Rig, adjacency: &Adjacency) -> Result<Forward, RigError> {
+    let id = rig.dataplane.adjacencies.allocate(adjacency)?;
+    rig.dataplane.adjacencies.complete(id, NEXT_HOP_MAC);
+    Ok(Forward::new(Kind::Rewrite as u8, id.0))
+}
+
+/// Makes an interface a VLAN of a port, cross-connected with another one.
+pub(crate) fn connect_vlan(rig: &mut Rig, id: u16, (parent, vid): (u16, u16), to: u16) {
+    let (tags, protocol) = (VlanTags::One(vid), ethertype::VLAN);
+    let link = Link::Vlan(Vlan { parent, tags, protocol, priority: None, is_native: false });
+    let mode = Mode::CrossConnect(InterfaceId(to));
+    let row = Interface { port: parent, link, mode, ..interface(id, Mode::Routed) };
+    rig.dataplane.set_interface(id, Some(row));
 }
