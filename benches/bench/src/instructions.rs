@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Scenarios whose tables are made in a moment under valgrind.
-const COUNTED: [&str; 15] = [
+const COUNTED: [&str; 17] = [
     "l2-xconnect",
     "ip4-1",
     "l2-bridge",
@@ -32,6 +32,8 @@ const COUNTED: [&str; 15] = [
     "ip4-acl-1k",
     "ip4-urpf",
     "ip4-police",
+    "mixed-ports",
+    "mixed-vlans",
 ];
 /// Vectors that are counted, of 256 packets each, after as many that are not.
 const VECTORS: usize = 16;

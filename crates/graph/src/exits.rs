@@ -3,7 +3,7 @@
 use crate::exit::{Exit, ExitIndex};
 use core::marker::PhantomData;
 use core::ops::Range;
-use packet::{ExitBytes, Frame, PacketView};
+use packet::{ExitBytes, Frame, Group, PacketView};
 
 /// Names an exit for each packet of one frame. A slot that is never named would take exit 0, so
 /// the ways to write below all cover the whole frame, or say which slot.
@@ -46,6 +46,16 @@ impl<'a, E: Exit> Exits<'a, E> {
     #[inline]
     pub fn run(&mut self, slots: Range<usize>, exit: impl Into<ExitIndex>) {
         self.bytes.0[slots].fill(exit.into().0);
+    }
+
+    /// The packets of a group take this exit.
+    #[inline(always)]
+    pub fn group(&mut self, group: &Group, exit: impl Into<ExitIndex>) {
+        let exit = exit.into();
+        match group {
+            Group::All => self.all(exit),
+            Group::Some(slots) => slots.each(|slot| self.bytes.0[slot] = exit.0),
+        }
     }
 
     /// The pen of a part of the node, whose exits are the first of the node's.

@@ -18,7 +18,7 @@
 
 use crate::compress::Kernel;
 use crate::slots::{SLOTS, Selection, VECTOR};
-use crate::{Burst, Mbuf, PacketBuf, prefetch_read, prefetch_write};
+use crate::{Burst, Groups, Mbuf, PacketBuf, prefetch_read, prefetch_write};
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
@@ -307,10 +307,10 @@ impl Frame {
     /// Offers all packets, as they are committed, to `take`, which takes from the front what it
     /// wants. If it wants all, the frame is empty then; else the slots of what it took are.
     #[inline]
-    pub fn offer(&mut self, take: impl FnOnce(&mut Burst<'_>)) {
+    pub fn offer(&mut self, mut take: impl FnMut(&mut Burst<'_>)) {
         let count = self.count;
         if self.holes {
-            return self.offer_some(&Selection::first(count), take);
+            return self.offer_groups(&[0; VECTOR], |_, burst| take(burst));
         }
         // Should `take` panic, all are lost.
         self.count = 0;
@@ -329,34 +329,46 @@ impl Frame {
         }
     }
 
-    /// The same with the packets of some slots.
-    pub fn offer_some(&mut self, some: &Selection, take: impl FnOnce(&mut Burst<'_>)) {
+    /// The same group by group: `of` says of what group the packet in each slot is, `take` gets the
+    /// packets of one at a time, in order.
+    pub fn offer_groups(&mut self, of: &[u16], mut take: impl FnMut(u16, &mut Burst<'_>)) {
+        let of = &of[..self.count];
+        // Should `take` panic, all are lost.
         let count = core::mem::take(&mut self.count);
         let mut chosen = [const { MaybeUninit::<PacketBuf>::uninit() }; VECTOR];
-        let mut there = 0;
-        let slots = || some.slots().take_while(|&slot| slot < count);
-        for slot in slots() {
-            if let Some(packet) = NonNull::new(self.packet[slot]) {
-                // SAFETY: a live buffer's reference, which the frame does not count while the burst
-                // lives.
-                chosen[there].write(unsafe { PacketBuf::from_raw(packet) });
-                there += 1;
+        let mut kept = Selection::default();
+        let mut groups = Groups::all();
+        while let Some((its, group)) = groups.next(of) {
+            let (slots, mut there) = (group.slots(count), 0);
+            slots.each(|slot| {
+                if let Some(packet) = NonNull::new(self.packet[slot]) {
+                    // SAFETY: a live buffer's reference, which the frame counts no more.
+                    chosen[there].write(unsafe { PacketBuf::from_raw(packet) });
+                    there += 1;
+                }
+            });
+            if there == 0 {
+                continue;
+            }
+            // SAFETY: so many were written.
+            let handles = unsafe { core::slice::from_raw_parts(chosen.as_ptr().cast(), there) };
+            // SAFETY: afterwards the frame counts those alone that are left in it.
+            let mut burst = unsafe { Burst::owning(handles) };
+            take(its, &mut burst);
+            let taken = there - burst.left_of(handles.as_ptr(), there);
+            if taken < there {
+                let here = |slot: &usize| !self.packet[*slot].is_null();
+                slots.slots().filter(here).skip(taken).for_each(|slot| kept.insert(slot));
             }
         }
-        // SAFETY: so many were written.
-        let handles = unsafe { core::slice::from_raw_parts(chosen.as_ptr().cast(), there) };
-        // SAFETY: afterwards the frame counts those alone that are left in it.
-        let mut burst = unsafe { Burst::owning(handles) };
-        take(&mut burst);
-        let mut taken = there - burst.left_of(handles.as_ptr(), there);
+        if kept.is_empty() {
+            self.left += count;
+            return;
+        }
         self.count = count;
-        for slot in slots() {
-            if taken == 0 {
-                break;
-            }
-            taken -= usize::from(!self.is_taken(slot));
-            self.empty(slot);
-        }
+        let mut gone = Selection::first(count);
+        gone.remove(&kept);
+        gone.slots().for_each(|slot| self.empty(slot));
     }
 
     /// Whether the packet of a slot was taken.

@@ -11,6 +11,7 @@
 //!  scheduler    packets that wait in a scheduler; handoff: a ring from one thread to another
 //!  frame        up to 256 packets as arrays, what nodes borrow; view: one packet of it
 //!  split        a frame divided by its packets' exits; slots: a choice of some; compress: with SIMD
+//!  groups       the slots of a frame by what they have in common
 //!  vectors      loops over arrays, compiled for the vectors that the processor has
 //! ```
 //!
@@ -25,6 +26,7 @@ mod burst;
 mod compress;
 mod foreign;
 mod frame;
+mod groups;
 mod handoff;
 #[cfg(test)]
 mod handoff_tests;
@@ -50,6 +52,7 @@ pub use burst::Burst;
 pub use compress::Splitter;
 pub use foreign::{FOREIGN_POOL_BYTES, foreign_pool};
 pub use frame::Frame;
+pub use groups::{Group, Groups, alike};
 pub use heap_pool::HeapPool;
 pub use large::Large;
 pub use mbuf::{HEADROOM_BYTES, MBUF_HEADER_BYTES, Mbuf};

@@ -40,6 +40,12 @@ impl Selection {
         self.0[slot / 64] |= 1 << (slot % 64);
     }
 
+    /// Takes a slot away, which a frame has.
+    #[inline]
+    pub fn take(&mut self, slot: usize) {
+        self.0[slot / 64] &= !(1 << (slot % 64));
+    }
+
     /// How many slots.
     #[inline]
     pub fn len(&self) -> usize {
@@ -77,6 +83,19 @@ impl Selection {
             }
         }
         Self(words)
+    }
+
+    /// Shows each slot, in order: what a loop over [`Selection::slots`] does, in fewer
+    /// instructions.
+    #[inline(always)]
+    pub fn each(&self, mut show: impl FnMut(usize)) {
+        for (index, &word) in self.0.iter().enumerate() {
+            let mut rest = word;
+            while rest != 0 {
+                show(index * 64 + rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+            }
+        }
     }
 
     /// The slots in order.

@@ -13,8 +13,7 @@
 
 use crate::port::Shaped;
 use crate::tables::{BridgePort, Interface, Link, Mode, WorkerCounters};
-use packet::Frame;
-use std::ops::Range;
+use packet::{Frame, Group};
 
 /// The ways out. `departures!` makes an exit of each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +84,7 @@ macro_rules! departures {
 pub(crate) use departures;
 
 impl Departure {
-    /// Lets the packets in these slots leave by interface `tx`: counts them, unless they wait first
+    /// Lets the packets of a group leave by interface `tx`: counts them, unless they wait first
     /// and are counted then, or have to find their way to a tunnel's other end, and says where they
     /// go.
     #[inline]
@@ -93,16 +92,15 @@ impl Departure {
         interface: &Interface,
         tx: u16,
         frame: &mut Frame,
-        slots: Range<usize>,
+        group: &Group,
         counters: &WorkerCounters,
     ) -> Self {
         let departure = interface.departure();
         if !interface.has::<Shaped>() && !matches!(departure, Self::Encap | Self::Map) {
-            let bytes = frame.lengths()[slots.clone()].iter().sum::<u32>();
-            counters.count_sent(tx, slots.len() as u64, u64::from(bytes));
+            counters.count_sent(tx, frame.count_of(group) as u64, frame.bytes_of(group));
         }
         if matches!(departure, Self::Bridge | Self::Flow) {
-            slots.for_each(|slot| frame.view(slot).set_rx(tx));
+            group.slots(frame.len()).each(|slot| frame.view(slot).set_rx(tx));
         }
         departure
     }

@@ -4,10 +4,10 @@
 //!  (the last feature) ─▶ interface_leave ─▶ (a departure)
 //! ```
 
-use crate::interface::{Departure, departures, run_of};
+use crate::interface::{Departure, departures};
 use crate::tables::{Interfaces, Setup, WorkerCounters};
 use graph::{Context, Exits, Node, Published};
-use packet::Frame;
+use packet::{Frame, Groups};
 use std::sync::Arc;
 
 /// See the module.
@@ -39,14 +39,12 @@ impl Node for InterfaceLeave {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let mut from = 0;
-        while from < frame.len() {
-            let (tx, until) = run_of(frame.tx(), from);
+        let mut groups = Groups::all();
+        while let Some((tx, group)) = groups.next(frame.tx()) {
             // An interface that is gone, port_tx says so.
-            let leave = |row: &_| Departure::of(row, tx, frame, from..until, &self.counters);
+            let leave = |row: &_| Departure::of(row, tx, frame, &group, &self.counters);
             let departure = interfaces.get(tx).map_or(Departure::Transmit, leave);
-            exits.run(from..until, Exit::from(departure));
-            from = until;
+            exits.group(&group, Exit::from(departure));
         }
     }
 }

@@ -9,8 +9,7 @@
 use crate::interface::{Departure, Turns, departures};
 use crate::tables::{Interface, Interfaces, Link, Setup, WorkerCounters};
 use graph::{Context, ExitIndex, Exits, Node, Published};
-use packet::Frame;
-use std::ops::Range;
+use packet::{Frame, Group, Groups, Selection};
 use std::sync::Arc;
 
 /// A link header with two VLAN tags is this much longer than a plain one: such frames pass too.
@@ -59,31 +58,32 @@ impl Node for InterfaceOutput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let first = frame.tx()[0];
-        let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
-        if same
-            && let Some(interface) = interfaces.get(first)
-            && interface.up
-            && frame.longest() <= limit(interface)
-        {
-            exits.all(self.exit_of(interface, first, frame, 0..frame.len()));
-            return;
-        }
-        for slot in 0..frame.len() {
-            let (tx, length) = (frame.tx()[slot], frame.lengths()[slot]);
-            let fits = |most: u32, frame: &mut Frame| {
-                length <= most || frame.view(slot).is_cut_to(most as usize)
+        let mut groups = Groups::all();
+        while let Some((tx, mut group)) = groups.next(frame.tx()) {
+            let Some(interface) = interfaces.get(tx).filter(|interface| interface.up) else {
+                exits.group(&group, Exit::InterfaceDown);
+                continue;
             };
-            let exit = match interfaces.get(tx) {
-                Some(interface) if interface.up && fits(limit(interface), frame) => {
-                    self.exit_of(interface, tx, frame, slot..slot + 1)
-                }
-                Some(interface) if interface.up => Exit::TooBig.into(),
-                _ => Exit::InterfaceDown.into(),
-            };
-            exits.set(slot, exit);
+            let most = limit(interface);
+            if frame.longest_of(&group) > most {
+                let (fitting, too_big) = by_length(frame, group, most);
+                exits.group(&too_big, Exit::TooBig);
+                group = fitting;
+            }
+            exits.group(&group, self.exit_of(interface, tx, frame, &group));
         }
     }
+}
+
+/// Those of a group that are this long at most, or cut to it where they leave, and the others.
+#[cold]
+fn by_length(frame: &mut Frame, group: Group, most: u32) -> (Group, Group) {
+    let (mut fitting, mut too_big) = (Selection::default(), Selection::default());
+    for slot in group.slots(frame.len()).slots() {
+        let fits = frame.lengths()[slot] <= most || frame.view(slot).is_cut_to(most as usize);
+        if fits { fitting.insert(slot) } else { too_big.insert(slot) }
+    }
+    (Group::Some(fitting), Group::Some(too_big))
 }
 
 impl InterfaceOutput {
@@ -93,10 +93,11 @@ impl InterfaceOutput {
         interface: &Interface,
         tx: u16,
         frame: &mut Frame,
-        slots: Range<usize>,
+        group: &Group,
     ) -> ExitIndex {
-        let leave = || Exit::from(Departure::of(interface, tx, frame, slots, &self.counters));
-        self.turns.next(&interface.output).unwrap_or_else(|| leave().into())
+        self.turns.next(&interface.output).unwrap_or_else(|| {
+            Exit::from(Departure::of(interface, tx, frame, group, &self.counters)).into()
+        })
     }
 }
 
@@ -181,6 +182,16 @@ mod tests {
         let (exits, counted) = run(&[(0, longest), (0, longest + 1)]);
         assert_eq!((exits[0].as_str(), exits[1].as_str()), ("transmit", "too-big"));
         assert_eq!(counted, (1, longest as u64));
+    }
+
+    #[test]
+    fn what_is_too_big_is_refused_among_frames_of_several_interfaces() {
+        let (fits, too_big) = (1500 + 14 + 8, 1500 + 14 + 9);
+        let (exits, counted) =
+            run(&[(0, fits), (1, 60), (0, too_big), (4, 60), (1, too_big), (0, 60), (1, 61)]);
+        let (sent, refused, down) = ("transmit", "too-big", "interface-down");
+        assert_eq!(exits, [sent, sent, refused, down, refused, sent, sent]);
+        assert_eq!(counted, (2, fits as u64 + 60));
     }
 
     #[test]

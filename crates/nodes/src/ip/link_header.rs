@@ -2,7 +2,7 @@
 
 use fib::adjacency::{AdjacencyEntry, AdjacencyFields, AdjacencyId, AdjacencyTable};
 use graph::{Exit, Exits};
-use packet::{Frame, PacketView, prefetch_read};
+use packet::{Frame, PacketView, alike, prefetch_read};
 
 /// How many packets before its turn an adjacency is asked for: it may have to come from memory, and
 /// a packet takes some 15 cycles.
@@ -113,11 +113,7 @@ pub struct SoleNextHop {
 impl SoleNextHop {
     #[inline(always)]
     fn of<'a>(frame: &Frame, table: &'a AdjacencyTable) -> Option<(&'a AdjacencyEntry, Self)> {
-        let id = *frame.adjacencies().first()?;
-        if !frame.adjacencies().iter().fold(true, |same, &other| same & (other == id)) {
-            return None;
-        }
-        let adjacency = table.entry(AdjacencyId(id))?;
+        let adjacency = table.entry(AdjacencyId(alike(frame.adjacencies())?))?;
         let fields = adjacency.fields();
         let takes_all = fields.is_complete()
             && fields.rewrite_len() == PLAIN

@@ -14,7 +14,7 @@ use super::vlan_input::take_off;
 use crate::local::twin_output;
 use crate::tables::{IcmpLimits, Interface, Interfaces, Setup, TAG_BYTES};
 use graph::{Context, ExitIndex, Exits, Node, Published};
-use packet::Frame;
+use packet::{Frame, alike};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wire::ethernet::{self, ethertype};
@@ -125,10 +125,7 @@ impl EthernetInput {
     /// interface, to its MAC address, and of one ethertype. Else none, and nothing changed.
     #[inline]
     fn exit_of_all(&self, frame: &mut Frame, interfaces: &Interfaces) -> Option<ExitIndex> {
-        let rx = frame.rx()[0];
-        if !frame.rx().iter().fold(true, |same, &other| same & (other == rx)) {
-            return None;
-        }
+        let rx = alike(frame.rx())?;
         let our_mac = mac_word(interfaces.get(rx));
         let found = ethernet::Header::new(frame.view(0).header())?.ethertype();
         if is_tag(found) {

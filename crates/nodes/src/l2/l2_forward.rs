@@ -16,7 +16,7 @@ use crate::l2::{
 use crate::tables::{Heeds, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
 use fib::mac::{MacKey, MacTable, Sought};
 use graph::{Context, Exits, Node, Published};
-use packet::{Frame, PacketView, VECTOR};
+use packet::{Frame, PacketView, VECTOR, alike};
 use std::sync::Arc;
 use wire::ethernet::{self, ethertype};
 
@@ -146,16 +146,14 @@ impl L2Forward {
     /// Whether all frames go from one port to one other and nobody looks into them; they are told
     /// where then.
     fn all_to_one(&self, frame: &mut Frame, interfaces: &Interfaces) -> bool {
-        let (rx, found) = (frame.rx()[0], self.found[0]);
-        let all = &self.found[..frame.len()];
-        let one = all.iter().fold(true, |same, &other| same & (other == found))
-            && frame.rx().iter().fold(true, |same, &other| same & (other == rx))
-            && decide(interfaces, rx, found) == Exit::Output
-            && !heeds_of(interfaces, rx).any();
-        if one {
+        let ports = alike(frame.rx()).zip(alike(&self.found[..frame.len()]));
+        let to = ports.filter(|&(rx, found)| {
+            decide(interfaces, rx, found) == Exit::Output && !heeds_of(interfaces, rx).any()
+        });
+        if let Some((_, found)) = to {
             frame.tx_mut().fill(found as u16);
         }
-        one
+        to.is_some()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::tables::{Interfaces, Mode, Setup};
 use graph::{Context, Exits, Node, Published};
-use packet::Frame;
+use packet::{Frame, alike};
 
 /// See the module.
 pub struct L2Xconnect {
@@ -40,10 +40,7 @@ impl Node for L2Xconnect {
             Mode::CrossConnect(peer) => Some(peer.0),
             Mode::Routed | Mode::Bridged(_) | Mode::Member(_) => None,
         };
-        let first = frame.rx()[0];
-        if frame.rx().iter().fold(true, |same, &rx| same & (rx == first))
-            && let Some(peer) = peer_of(first)
-        {
+        if let Some(peer) = alike(frame.rx()).and_then(peer_of) {
             frame.tx_mut().fill(peer);
             exits.all(Exit::Output);
             return;

@@ -12,9 +12,9 @@
 use crate::interface::{Entrance, ReceivedRun, entrances};
 use crate::tables::{Interface, Interfaces, Link, Setup, TAG_BYTES, VlanMap, WorkerCounters};
 use graph::{Context, Exits, Node, Published};
-use packet::{Frame, PacketView};
+use packet::{Frame, Groups, PacketView, alike};
 use std::sync::Arc;
-use wire::vlan::{Tag, is_tag};
+use wire::vlan::{Tag, Tci, is_tag};
 
 /// Octets of the two addresses that stand before the tags.
 const ADDRESSES: usize = 12;
@@ -61,8 +61,16 @@ impl Node for VlanInput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        if let Some(exit) = self.exit_of_all(frame, interfaces) {
-            exits.all(exit);
+        if let Some(port) = alike(frame.rx())
+            && let Some(map) = interfaces.vlans(port)
+            && take_one_off_each(frame, port, map)
+        {
+            let mut groups = Groups::all();
+            while let Some((id, group)) = groups.next(frame.rx()) {
+                let (packets, bytes) = (frame.count_of(&group), frame.bytes_of(&group));
+                self.counters.count_received(id, packets as u64, bytes);
+                exits.group(&group, of(interfaces, id, port).1);
+            }
             return;
         }
         let mut port = frame.rx()[0];
@@ -93,54 +101,45 @@ impl Node for VlanInput {
     }
 }
 
-impl VlanInput {
-    /// The exit of all frames, their tags taken off, where vectors are as they often are: of one
-    /// port and one VLAN, and with one tag each. Else none, and nothing changed.
-    fn exit_of_all(&self, frame: &mut Frame, interfaces: &Interfaces) -> Option<Exit> {
-        let port = frame.rx()[0];
-        if !frame.rx().iter().fold(true, |same, &rx| same & (rx == port)) {
-            return None;
-        }
-        let (found, untagged_bytes) =
-            owner(frame.view(0).header(), port, interfaces.vlans(port)).ok()?;
-        let (found, exit, bytes) = of(interfaces, found, port);
-        let (vlan, behind) = vlan_of(frame.view(0).header().first_chunk()?);
-        if untagged_bytes.unwrap_or(bytes) != TAG_BYTES || is_tag(behind) {
-            return None;
-        }
-        let mut taken = 0;
-        let alike = frame.all(|mut packet| {
-            let Some(head) = packet.header_mut().first_chunk_mut::<TYPED>() else { return false };
-            let (other, type_behind) = vlan_of(head);
-            let same = other == vlan && (type_behind == behind || !is_tag(type_behind));
-            if same {
-                turn(head, u128::rotate_left);
-                taken += 1;
-            }
-            same
-        });
-        if !alike || !frame.advance(TAG_BYTES as u16) {
-            for slot in 0..taken {
-                if let Some(head) = frame.view(slot).header_mut().first_chunk_mut() {
-                    turn(head, u128::rotate_right);
-                }
-            }
-            return None;
-        }
-        if found != port {
-            frame.rx_mut().fill(found);
-            let bytes = frame.lengths().iter().sum::<u32>();
-            self.counters.count_received(found, frame.len() as u64, bytes.into());
-        }
-        Some(exit)
+/// Takes the one tag off each frame, and makes the sub-interface that has its VLAN the one that
+/// received it, where vectors are as they often are: each of a port's frames has one tag, all of
+/// one type, which some sub-interface takes off. Else says no, and nothing changed.
+fn take_one_off_each(frame: &mut Frame, port: u16, map: &VlanMap) -> bool {
+    let first = frame.view(0).header().first_chunk().map(first_of);
+    let Some((protocol, _, plain)) = first.filter(|&(_, _, plain)| !is_tag(plain)) else {
+        return false;
+    };
+    let Some(owners) = map.of_one_tag(protocol) else { return false };
+    let mut taken = 0;
+    let alike = frame.all(|mut packet| {
+        let Some(head) = packet.header_mut().first_chunk_mut() else { return false };
+        let (its, tci, behind) = first_of(head);
+        let has_one = its == protocol && (behind == plain || !is_tag(behind));
+        let Some(owner) = owners.of(tci.vid()).filter(|_| has_one) else { return false };
+        turn(head, u128::rotate_left);
+        packet.set_rx(owner);
+        taken += 1;
+        true
+    });
+    if alike && frame.advance(TAG_BYTES as u16) {
+        return true;
     }
+    for slot in 0..taken {
+        let mut packet = frame.view(slot);
+        if let Some(head) = packet.header_mut().first_chunk_mut() {
+            turn(head, u128::rotate_right);
+        }
+        packet.set_rx(port);
+    }
+    false
 }
 
-/// The first tag without its priority bits, and the ethertype behind it.
+/// The first tag, its type first, and the ethertype behind it.
 #[inline(always)]
-fn vlan_of(head: &[u8; TYPED]) -> (u32, u16) {
+fn first_of(head: &[u8; TYPED]) -> (u16, Tci, u16) {
     let [.., a, b, c, d, e, f] = *head;
-    (u32::from_be_bytes([a, b, c & 0x0f, d]), u16::from_be_bytes([e, f]))
+    let word = |bytes| u16::from_be_bytes(bytes);
+    (word([a, b]), Tci(word([c, d])), word([e, f]))
 }
 
 /// Moves the first tag to the front of the addresses, or back.
@@ -233,6 +232,7 @@ pub(crate) fn take_off(packet: &mut PacketView<'_>, bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tables::VlanTags;
     use crate::testing::{BRIDGED_VLAN, HOST_MAC, ROUTED_VLAN, TRUNK, World};
     use graph::harness::{NodeHarness, Outcome};
     use std::sync::atomic::Ordering;
@@ -343,10 +343,44 @@ mod tests {
         assert_eq!((counted(ROUTED_VLAN), counted(BRIDGED_VLAN)), ((3, 180), (1, 60)));
     }
 
+    #[test]
+    fn a_second_tag_is_looked_at_whatever_frames_it_comes_among() {
+        let mut world = World::new();
+        world.change_interface(BRIDGED_VLAN, |row| {
+            if let Link::Vlan(vlan) = &mut row.link {
+                vlan.tags = VlanTags::AnyInner(100);
+            }
+        });
+        let of = |exits: &[&str], vids: &[&[u16]]| {
+            let frames: Vec<_> = vids.iter().map(|vids| tagged(vids)).collect();
+            let out = run(&world, &frames);
+            assert_eq!(out.iter().map(|out| out.exit.as_str()).collect::<Vec<_>>(), exits);
+            for (out, vids) in out.iter().zip(vids) {
+                assert_eq!(out.header, tagged(&vids[1..]));
+            }
+        };
+        let (one, two) = (&[100][..], &[100, 9][..]);
+        of(&["ethernet"; 3], &[one, one, one]);
+        of(&["bridge"; 3], &[two, two, two]);
+        of(&["ethernet", "bridge", "ethernet"], &[one, two, one]);
+        of(&["bridge", "ethernet", "bridge"], &[two, one, two]);
+    }
+
     /// The third of five frames is the odd one; the others differ in what no VLAN is told by.
     #[test]
-    fn a_vector_of_one_vlan_fares_as_its_frames_do_one_by_one() {
-        for odd in [tagged(&[100]), tagged(&[400]), tagged(&[100, 9]), tagged(&[]), vec![1; 15]] {
+    fn a_vector_fares_as_its_frames_do_one_by_one() {
+        let mut of_service = tagged(&[100]);
+        of_service[12..14].copy_from_slice(&[0x88, 0xa8]);
+        let short = vec![1; 15];
+        for odd in [
+            tagged(&[100]),
+            tagged(&[400]),
+            tagged(&[5]),
+            tagged(&[100, 9]),
+            tagged(&[]),
+            of_service,
+            short,
+        ] {
             let mut frames = vec![tagged(&[100]); 5];
             frames[1][14] |= 0xe0;
             frames[3][20] = 1;
@@ -356,8 +390,10 @@ mod tests {
             let wanted: Vec<_> = frames.iter().map(alone).collect();
             assert_eq!(run(&together, &frames), wanted);
             let counted = |world: &World| {
-                let row = &world.setup.counters.interfaces[usize::from(ROUTED_VLAN)];
-                (row.rx_packets.load(Ordering::Relaxed), row.rx_bytes.load(Ordering::Relaxed))
+                [ROUTED_VLAN, BRIDGED_VLAN].map(|id| {
+                    let row = &world.setup.counters.interfaces[usize::from(id)];
+                    (row.rx_packets.load(Ordering::Relaxed), row.rx_bytes.load(Ordering::Relaxed))
+                })
             };
             assert_eq!(counted(&together), counted(&apart));
         }

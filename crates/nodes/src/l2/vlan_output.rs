@@ -20,7 +20,7 @@ use crate::tables::{
     CustomerVlans, Interfaces, Link, Setup, TAG_BYTES, Vlan, VlanTags, WorkerCounters,
 };
 use graph::{Context, Exits, Node, Published};
-use packet::{Frame, PacketView};
+use packet::{Frame, Group, Groups, PacketView};
 use std::sync::Arc;
 use wire::vlan::is_tag;
 
@@ -68,57 +68,80 @@ impl Node for VlanOutput {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let is_bonds = |link: Link| match link {
-            Link::Vlan(vlan) => interfaces.get(vlan.parent).is_some_and(|it| it.link == Link::Bond),
-            _ => false,
-        };
-        let way_of = |tx: u16| match interfaces.get(tx) {
-            Some(row) if row.has::<Shaped>() => (row.link, Exit::Shape),
-            Some(row) if is_bonds(row.link) => (row.link, Exit::Bond),
-            Some(row) => (row.link, Exit::Transmit),
-            None => (Link::Port, Exit::Transmit),
-        };
-        let mut tx = frame.tx()[0];
-        let (mut link, mut tagged) = way_of(tx);
-        if let Link::Vlan(vlan) = link
-            && frame.tx().iter().fold(true, |same, &other| same & (other == tx))
-            && retag_all(frame, &vlan)
-        {
-            if tagged != Exit::Shape {
-                let bytes = frame.lengths().iter().sum::<u32>();
-                self.counters.count_sent(vlan.parent, frame.len() as u64, bytes.into());
+        // Where all came with a tag it is theirs again: most get another in its place.
+        let shortest = frame.lengths().iter().fold(u32::MAX, |least, &length| least.min(length));
+        let have_old = shortest >= ADDRESSES as u32 && frame.give_back(TAG_BYTES as u16);
+        let mut groups = Groups::all();
+        while let Some((tx, group)) = groups.next(frame.tx()) {
+            let (vlan, exit) = way_of(interfaces, tx);
+            let is_done = have_old && vlan.is_some_and(|vlan| replace_old(frame, &group, &vlan));
+            if have_old && !is_done {
+                frame.each_in(&group, |mut packet| _ = packet.advance(TAG_BYTES));
             }
-            if tagged == Exit::Bond {
-                frame.tx_mut().fill(vlan.parent);
+            let Some(vlan) = vlan else {
+                exits.group(&group, exit);
+                continue;
+            };
+            let mut tagged = group;
+            if !is_done {
+                let all = group.slots(frame.len());
+                let mut done = all;
+                frame.each_in(&group, |mut packet| {
+                    if let Err(refused) = put_tags_on(interfaces, tx, &vlan, &mut packet) {
+                        exits.set(packet.index(), refused);
+                        done.take(packet.index());
+                    }
+                });
+                if done != all {
+                    tagged = Group::Some(done);
+                }
             }
-            exits.all(tagged);
-            return;
+            exits.group(&tagged, exit);
+            if exit != Exit::Shape {
+                let packets = frame.count_of(&tagged) as u64;
+                self.counters.count_sent(vlan.parent, packets, frame.bytes_of(&tagged));
+            }
+            if exit == Exit::Bond {
+                frame.each_in(&tagged, |mut packet| packet.set_tx(vlan.parent));
+            }
         }
-        exits.each(frame, |packet| {
-            if packet.tx() != tx {
-                tx = packet.tx();
-                (link, tagged) = way_of(tx);
-            }
-            let Link::Vlan(vlan) = link else { return tagged };
-            if vlan.tags == VlanTags::Any && !is_of(interfaces, tx, &vlan, packet.header()) {
-                return Exit::NotInVlan;
-            }
-            let mut old = packet.consumed_last().copied();
-            if vlan.is_of_service() && old.is_none_or(|old| !begins_with_tag(&old)) {
-                old = packet.header().get(ADDRESSES..).and_then(|it| it.first_chunk().copied());
-            }
-            let tags = vlan.written(old);
-            if !put_on(packet, &tags[..vlan.tag_bytes()]) {
-                return Exit::NoHeadroom;
-            }
-            if tagged != Exit::Shape {
-                self.counters.count_sent(vlan.parent, 1, packet.length() as u64);
-            }
-            if tagged == Exit::Bond {
-                packet.set_tx(vlan.parent);
-            }
-            tagged
-        });
+    }
+}
+
+/// The VLAN that an interface is, if it is one still, and where its frames go with their tags.
+fn way_of(interfaces: &Interfaces, tx: u16) -> (Option<Vlan>, Exit) {
+    let Some(row) = interfaces.get(tx) else { return (None, Exit::Transmit) };
+    let vlan = match row.link {
+        Link::Vlan(vlan) => Some(vlan),
+        Link::Port | Link::Bond | Link::Bridge | Link::Tunnel(_) | Link::Lisp(_) => None,
+    };
+    let parent = vlan.and_then(|vlan| interfaces.get(vlan.parent));
+    let exit = match parent {
+        _ if row.has::<Shaped>() => Exit::Shape,
+        Some(parent) if parent.link == Link::Bond => Exit::Bond,
+        _ => Exit::Transmit,
+    };
+    (vlan, exit)
+}
+
+/// Puts the tags of a sub-interface on a frame, or says what becomes of it.
+fn put_tags_on(
+    interfaces: &Interfaces,
+    tx: u16,
+    vlan: &Vlan,
+    packet: &mut PacketView<'_>,
+) -> Result<(), Exit> {
+    if vlan.tags == VlanTags::Any && !is_of(interfaces, tx, vlan, packet.header()) {
+        return Err(Exit::NotInVlan);
+    }
+    let mut old = packet.consumed_last().copied();
+    if vlan.is_of_service() && old.is_none_or(|old| !begins_with_tag(&old)) {
+        old = packet.header().get(ADDRESSES..).and_then(|it| it.first_chunk().copied());
+    }
+    let tags = vlan.written(old);
+    match put_on(packet, &tags[..vlan.tag_bytes()]) {
+        true => Ok(()),
+        false => Err(Exit::NoHeadroom),
     }
 }
 
@@ -138,17 +161,21 @@ fn begins_with_tag(bytes: &[u8; TAG_BYTES]) -> bool {
     is_tag(u16::from_be_bytes([bytes[0], bytes[1]]))
 }
 
-/// Puts the one tag of `vlan` on all frames where each came with one, which is right in front of it
-/// still; else says no, and nothing changed.
-fn retag_all(frame: &mut Frame, vlan: &Vlan) -> bool {
-    let shortest = frame.lengths().iter().fold(u32::MAX, |least, &length| least.min(length));
-    let fits = vlan.tag_bytes() == TAG_BYTES && shortest >= ADDRESSES as u32;
-    if !fits || !frame.give_back(TAG_BYTES as u16) {
+/// Puts the one tag of `vlan` on frames in the place of the one that they came with, which begins
+/// their header; else says no, and nothing changed.
+fn replace_old(frame: &mut Frame, group: &Group, vlan: &Vlan) -> bool {
+    let mut fit = vlan.tag_bytes() == TAG_BYTES;
+    if vlan.is_of_service() {
+        frame.each_in(group, |packet| {
+            fit &= packet.header().first_chunk().is_some_and(begins_with_tag);
+        });
+    }
+    if !fit {
         return false;
     }
     // The last frame's priority is nearly always the next one's, too.
     let (mut old, mut tag) = (0, tag_word(vlan, 0));
-    frame.each(|mut packet| {
+    frame.each_in(group, |mut packet| {
         let Some(head) = packet.header_mut().first_chunk_mut() else { return };
         let word = u128::from_le_bytes(*head);
         if word as u32 != old {
@@ -183,9 +210,10 @@ mod tests {
     use super::*;
     use crate::port::Shaped;
     use crate::tables::TAG_BYTES;
-    use crate::testing::{HOST_MAC, PAIR_VLAN, ROUTED_VLAN, World};
+    use crate::testing::{BRIDGED_VLAN, HOST_MAC, PAIR_VLAN, ROUTED_VLAN, TRUNK, World};
     use graph::harness::NodeHarness;
     use std::slice::from_ref;
+    use std::sync::atomic::Ordering;
     use wire::craft;
 
     fn plain() -> Vec<u8> {
@@ -235,12 +263,16 @@ mod tests {
             }
         });
         let customers = [&plain()[..12], &[0x81, 0, 0xa0, 5], &plain()[12..]].concat();
-        let run = |world: &World, frame: &Vec<u8>| {
+        let run_behind = |world: &World, frame: &Vec<u8>, consumed| {
             let mut node = NodeHarness::<VlanOutput>::new(&world.setup).unwrap();
             let by = |frame: &mut Frame| frame.tx_mut().fill(ROUTED_VLAN);
-            node.run_prepared(from_ref(frame), 9, 0, by).remove(0).header
+            node.run_prepared(from_ref(frame), 9, consumed, by).remove(0).header
         };
+        let run = |world: &World, frame: &Vec<u8>| run_behind(world, frame, 0);
         let tagged = run(&world, &customers);
+        // What was in front of it, and is no tag, tells nothing.
+        let behind = [&[8, 0, 0x60, 9][..], &customers].concat();
+        assert_eq!(run_behind(&world, &behind, TAG_BYTES), tagged);
         assert_eq!(tagged[12..20], [0x88, 0xa8, 0xa0, 100, 0x81, 0, 0xa0, 5]);
         assert_eq!(run(&world, &plain())[12..18], [0x88, 0xa8, 0, 100, 0x88, 0xb5]);
         // A customer's in front of another does not.
@@ -292,6 +324,49 @@ mod tests {
         assert_eq!(written, [0xa0, 0xa0, 0x20, 0].map(|bits| vec![0x81, 0, bits, 100]));
         let rest = |frame: &[u8]| [&frame[..12], &frame[16..]].concat();
         assert!(out.iter().all(|out| rest(&out.header) == plain()));
+    }
+
+    /// All came with something in front, a tag or not; the last is too short for any.
+    #[test]
+    fn each_frame_of_a_mixed_vector_fares_as_it_does_alone() {
+        let mut world = World::new();
+        world.change_interface(BRIDGED_VLAN, |row| {
+            if let Link::Vlan(vlan) = &mut row.link {
+                vlan.protocol = 0x88a8;
+            }
+        });
+        let customers = [&plain()[..12], &[0x81, 0, 0x60, 9], &plain()[12..]].concat();
+        let frame = |old: [u8; 4], plain: &[u8]| [&old[..], plain].concat();
+        let (tag, none) = ([0x81, 0, 0xa0, 5], [8, 0, 0xa0, 5]);
+        let mut all = Vec::new();
+        for tx in [ROUTED_VLAN, BRIDGED_VLAN, 0, PAIR_VLAN, ROUTED_VLAN, 99] {
+            for old in [tag, none] {
+                all.extend([(tx, frame(old, &plain())), (tx, frame(old, &customers))]);
+            }
+        }
+        let short = [(ROUTED_VLAN, frame(tag, &[7; 11])), (BRIDGED_VLAN, frame(none, &[7; 11]))];
+        for all in [all.clone(), [all, short.to_vec()].concat()] {
+            let run = |all: &[(u16, Vec<u8>)]| {
+                let mut node = NodeHarness::<VlanOutput>::new(&world.setup).unwrap();
+                let frames: Vec<_> = all.iter().map(|(_, frame)| frame.clone()).collect();
+                node.run_prepared(&frames, 9, TAG_BYTES, |frame| {
+                    frame.tx_mut().iter_mut().zip(all).for_each(|(tx, its)| *tx = its.0);
+                })
+            };
+            let sent = || {
+                let counters = &world.setup.counters.interfaces[usize::from(TRUNK)];
+                [&counters.tx_packets, &counters.tx_bytes].map(|it| it.load(Ordering::Relaxed))
+            };
+            let before = sent();
+            let together = run(&all);
+            let between = sent();
+            for (frame, together) in all.iter().zip(together) {
+                assert_eq!(run(from_ref(frame)), [together], "{frame:02x?}");
+            }
+            let counted = |from: [u64; 2], to: [u64; 2]| [to[0] - from[0], to[1] - from[1]];
+            assert_eq!(counted(before, between), counted(between, sent()));
+            assert!(between[0] - before[0] >= 16);
+        }
     }
 
     #[test]

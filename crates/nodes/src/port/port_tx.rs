@@ -3,14 +3,19 @@
 
 use crate::tables::{Interfaces, Mailbox, Setup, TxAttachment};
 use graph::{Context, ExitIndex, Exits, Node, Published, Role, Watch};
-use packet::{Frame, Selection, TxQueue, VECTOR};
+use packet::{Burst, Frame, TxQueue, VECTOR, alike};
 use std::sync::Arc;
+
+/// That of an interface that is gone.
+const NO_PORT: u16 = u16::MAX;
 
 /// See the module.
 pub struct PortTx {
     interfaces: Published<Interfaces>,
     mailbox: Arc<Mailbox<TxAttachment>>,
     queues: Vec<TxAttachment>,
+    /// Of each slot's frame, where they are several.
+    ports: [u16; VECTOR],
 }
 
 graph::exits! {
@@ -37,6 +42,7 @@ impl Node for PortTx {
             interfaces: setup.shared.interfaces.clone(),
             mailbox: Arc::clone(&setup.tx),
             queues: Vec::new(),
+            ports: [NO_PORT; VECTOR],
         }
     }
 
@@ -46,29 +52,35 @@ impl Node for PortTx {
         exits: &mut Exits<'_, Exit>,
         context: &mut Context<'_>,
     ) {
-        self.mailbox.read(&mut self.queues, |attachment| attachment.port);
-        self.queues.iter_mut().for_each(|attachment| attachment.queue.push());
+        let Self { interfaces, mailbox, queues, ports } = self;
+        mailbox.read(queues, |attachment| attachment.port);
+        queues.iter_mut().for_each(|attachment| attachment.queue.push());
         if frame.is_empty() {
             return;
         }
         frame.commit();
-        let interfaces = self.interfaces.get(context);
-        let first = frame.tx()[0];
-        if frame.tx().iter().fold(true, |same, &tx| same & (tx == first)) {
-            let port = interfaces.get(first).map(|interface| interface.port);
-            match self.queue_of(port) {
-                Some(queue) => frame.offer(|packets| queue.transmit(context.cache, packets)),
-                None => return exits.all(Exit::NoPort),
+        let interfaces = interfaces.get(context);
+        let port_of = |tx: u16| interfaces.get(tx).map_or(NO_PORT, |row| row.port);
+        let ports = &mut ports[..frame.len()];
+        let sole = alike(frame.tx()).map(port_of).or_else(|| {
+            ports.iter_mut().zip(frame.tx()).for_each(|(port, &tx)| *port = port_of(tx));
+            alike(ports)
+        });
+        let mut send = |port: u16, packets: &mut Burst<'_>| {
+            if let Some(queue) = queue_of(queues, port) {
+                queue.transmit(context.cache, packets);
             }
-            if frame.is_empty() {
-                return exits.all_taken();
-            }
-            for slot in 0..frame.len() {
-                exits.set(slot, exit_of(frame, slot));
-            }
-            return;
+        };
+        match sole {
+            Some(port) => frame.offer(|packets| send(port, packets)),
+            None => frame.offer_groups(ports, send),
         }
-        self.send_mixed(frame, exits, interfaces, context);
+        if frame.is_empty() {
+            return exits.all_taken();
+        }
+        for (slot, &port) in ports.iter().enumerate() {
+            exits.set(slot, exit_of(queues, sole.unwrap_or(port), frame.is_taken(slot)));
+        }
     }
 
     fn before_rest(&mut self, watch: &mut Watch) {
@@ -78,51 +90,19 @@ impl Node for PortTx {
     }
 }
 
-impl PortTx {
-    fn send_mixed(
-        &mut self,
-        frame: &mut Frame,
-        exits: &mut Exits<'_, Exit>,
-        interfaces: &Interfaces,
-        context: &mut Context<'_>,
-    ) {
-        let mut next = Some(0);
-        let mut done = [false; VECTOR];
-        while let Some(lead) = next.take() {
-            let port_of = |slot: usize| interfaces.get(frame.tx()[slot]).map(|row| row.port);
-            let port = port_of(lead);
-            let mut chosen = Selection::default();
-            for (slot, done) in done.iter_mut().enumerate().take(frame.len()).skip(lead) {
-                if *done {
-                    continue;
-                }
-                if port_of(slot) == port {
-                    *done = true;
-                    chosen.insert(slot);
-                } else {
-                    next = next.or(Some(slot));
-                }
-            }
-            let queue = self.queue_of(port);
-            let refused = queue.is_none().then_some(Exit::NoPort);
-            if let Some(queue) = queue {
-                frame.offer_some(&chosen, |packets| queue.transmit(context.cache, packets));
-            }
-            for slot in chosen.slots() {
-                exits.set(slot, refused.map_or_else(|| exit_of(frame, slot), Exit::into));
-            }
-        }
-    }
-
-    fn queue_of(&mut self, port: Option<u16>) -> Option<&mut dyn TxQueue> {
-        let found = self.queues.iter_mut().find(|attachment| Some(attachment.port) == port)?;
-        Some(&mut *found.queue)
-    }
+#[inline]
+fn queue_of(queues: &mut [TxAttachment], port: u16) -> Option<&mut dyn TxQueue> {
+    let found = queues.iter_mut().find(|attachment| attachment.port == port)?;
+    Some(&mut *found.queue)
 }
 
-/// By what the port left in the slot.
-fn exit_of(frame: &Frame, slot: usize) -> ExitIndex {
-    if frame.is_taken(slot) { ExitIndex::TAKEN } else { Exit::QueueFull.into() }
+/// The exit of a frame to a port, by whether that took it.
+fn exit_of(queues: &mut [TxAttachment], port: u16, is_taken: bool) -> ExitIndex {
+    match queue_of(queues, port) {
+        _ if is_taken => ExitIndex::TAKEN,
+        Some(_) => Exit::QueueFull.into(),
+        None => Exit::NoPort.into(),
+    }
 }
 
 #[cfg(test)]
@@ -130,7 +110,7 @@ mod tests {
     use super::*;
     use crate::testing::World;
     use graph::harness::NodeHarness;
-    use packet::{Burst, MemorySink, PacketCache, Recorded};
+    use packet::{MemorySink, PacketCache, Recorded};
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Takes so many frames and no more.

@@ -80,5 +80,5 @@ pub use tunnel::{
 };
 pub use twin::{ToTwin, TwinClass, TwinLimits, TwinQueue, twin_queue};
 use vlan::Vlans;
-pub use vlan::{CustomerVlans, TAG_BYTES, Vlan, VlanMap, VlanTags};
+pub use vlan::{CustomerVlans, OneTag, TAG_BYTES, Vlan, VlanMap, VlanTags};
 pub use vrfs::{VrfId, VrfTables, Vrfs};

@@ -205,6 +205,18 @@ impl VlanMap {
         Some(self.untagged).filter(|&id| id != NONE)
     }
 
+    /// Those that frames belong to which have one tag alone, of this type; none where there are
+    /// none, or it is not a tag's.
+    #[inline]
+    pub fn of_one_tag(&self, protocol: u16) -> Option<OneTag<'_>> {
+        let tags = match protocol {
+            ethertype::VLAN => &self.customers,
+            _ if is_tag(protocol) => &self.services,
+            _ => return None,
+        };
+        tags.one.first_chunk().map(OneTag)
+    }
+
     /// The interface that a frame belongs to whose first tag is of that type, and whose bytes
     /// behind it are these; of a frame too short for its second tag, none.
     #[inline]
@@ -228,6 +240,18 @@ impl VlanMap {
             NONE => None,
             id => Some(id),
         }
+    }
+}
+
+/// The sub-interfaces of one port that take off one tag, where it is the only one, by VLAN.
+#[derive(Clone, Copy)]
+pub struct OneTag<'a>(&'a [u16; VIDS]);
+
+impl OneTag<'_> {
+    /// The one that has a VLAN.
+    #[inline(always)]
+    pub fn of(&self, vid: u16) -> Option<u16> {
+        Some(self.0[usize::from(vid) % VIDS]).filter(|&id| id != NONE)
     }
 }
 

@@ -35,7 +35,7 @@ use fib::Forward;
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Context, Exits, Node, Published};
-use packet::{Frame, PacketView};
+use packet::{Frame, PacketView, alike};
 use std::sync::Arc;
 use wire::ip;
 
@@ -269,9 +269,8 @@ impl TunnelEncap {
 
     /// Whether all packets of a frame leave by one way, and it is as wide as that.
     fn takes_all(&self, frame: &Frame, way: &Way<'_>) -> bool {
-        let first = frame.tx()[0];
-        let same = frame.tx().iter().fold(true, |same, &tx| same & (tx == first));
-        same && way.headers.tunnel.is_settled()
+        alike(frame.tx()).is_some()
+            && way.headers.tunnel.is_settled()
             && matches!(way.exit, Exit::Rewrite4 | Exit::Rewrite6)
             && takes(&self.adjacencies, way.to.id(), frame.longest() as usize + way.headers.bytes())
     }

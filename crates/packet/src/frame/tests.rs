@@ -50,28 +50,36 @@ fn asking_all_ends_at_the_first_no() {
     assert_eq!(asked, 3 + 2);
 }
 
-fn sent(frame: &mut Frame, some: Option<&Selection>, most: usize, pool: &HeapPool) -> Vec<u8> {
+/// The lengths of what a queue took that takes so many at once, of all packets.
+fn sent(frame: &mut Frame, most: usize, pool: &HeapPool) -> Vec<u8> {
     let mut lengths = Vec::new();
-    let take = |burst: &mut Burst<'_>| {
-        let front = burst.take_front(most);
-        lengths.extend(front.iter().map(|packet| packet.bytes().len() as u8));
-        pool.cache().release(front);
-    };
     frame.commit();
-    match some {
-        Some(some) => frame.offer_some(some, take),
-        None => frame.offer(take),
-    }
+    frame.offer(|burst| lengths = taken(burst, most, pool));
     lengths
+}
+
+fn taken(burst: &mut Burst<'_>, most: usize, pool: &HeapPool) -> Vec<u8> {
+    let front = burst.take_front(most);
+    let lengths = front.iter().map(|packet| packet.bytes().len() as u8).collect();
+    pool.cache().release(front);
+    lengths
+}
+
+/// The same, with its group, of packets that are of these groups.
+fn sent_groups(frame: &mut Frame, of: &[u16], most: usize, pool: &HeapPool) -> Vec<(u16, Vec<u8>)> {
+    let mut all = Vec::new();
+    frame.commit();
+    frame.offer_groups(of, |group, burst| all.push((group, taken(burst, most, pool))));
+    all
 }
 
 #[test]
 fn what_a_queue_does_not_take_stays_in_its_slot() {
     let (pool, mut frame) = frame(&[1, 2, 3]);
-    assert_eq!(sent(&mut frame, None, 2, &pool), [1, 2]);
+    assert_eq!(sent(&mut frame, 2, &pool), [1, 2]);
     assert_eq!([0, 1, 2].map(|slot| frame.is_taken(slot)), [true, true, false]);
     assert_eq!((frame.len(), frame.left(), frame.lengths()), (3, 0, &[0, 0, 3][..]));
-    assert_eq!(sent(&mut frame, None, 2, &pool), [3]);
+    assert_eq!(sent(&mut frame, 2, &pool), [3]);
     assert!(frame.is_taken(2) && frame.take_all().is_empty());
     assert_eq!(pool.usage().free, 8);
 }
@@ -79,22 +87,30 @@ fn what_a_queue_does_not_take_stays_in_its_slot() {
 #[test]
 fn a_frame_that_leaves_whole_is_empty_and_tells_how_many_left() {
     let (pool, mut frame) = frame(&[1, 2, 3]);
-    assert_eq!(sent(&mut frame, None, 3, &pool), [1, 2, 3]);
+    assert_eq!(sent(&mut frame, 3, &pool), [1, 2, 3]);
     assert_eq!((frame.len(), frame.left(), pool.usage().free), (0, 3, 8));
     frame.clear();
     assert_eq!(frame.left(), 0);
 }
 
 #[test]
-fn some_slots_are_offered_and_the_others_are_not() {
+fn each_group_is_offered_in_order_and_what_is_not_taken_stays_in_its_slot() {
     let (pool, mut frame) = frame(&[1, 2, 3, 4]);
-    let mut some = Selection::default();
-    [0, 2, 3, 200].into_iter().for_each(|slot| some.insert(slot));
-    assert_eq!(sent(&mut frame, Some(&some), 2, &pool), [1, 3]);
-    assert_eq!(sent(&mut frame, Some(&some), 2, &pool), [4]);
-    assert_eq!(frame.lengths(), [0, 2, 0, 0]);
-    assert_eq!(sent(&mut frame, None, 9, &pool), [2]);
-    assert_eq!(pool.usage().free, 8);
+    let of = [7, 8, 7, 7];
+    assert_eq!(sent_groups(&mut frame, &of, 2, &pool), [(7, vec![1, 3]), (8, vec![2])]);
+    assert_eq!((frame.lengths(), frame.left()), (&[0, 0, 0, 4][..], 0));
+    // A group that is gone is not offered again.
+    assert_eq!(sent_groups(&mut frame, &of, 0, &pool), [(7, vec![])]);
+    assert_eq!(frame.lengths(), [0, 0, 0, 4]);
+    assert_eq!(sent_groups(&mut frame, &of, 2, &pool), [(7, vec![4])]);
+    assert_eq!((frame.len(), frame.left(), pool.usage().free), (0, 4, 8));
+}
+
+#[test]
+fn groups_that_leave_whole_leave_an_empty_frame() {
+    let (pool, mut frame) = frame(&[1, 2, 3]);
+    assert_eq!(sent_groups(&mut frame, &[5, 4, 5], 9, &pool), [(5, vec![1, 3]), (4, vec![2])]);
+    assert_eq!((frame.len(), frame.left(), pool.usage().free), (0, 3, 8));
 }
 
 #[test]
