@@ -1,6 +1,7 @@
 //! One scenario: what is forwarded, and our aim.
 
 use crate::rig::{Rig, RigError};
+use packet::VECTOR;
 
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -10,8 +11,10 @@ pub(crate) struct Scenario {
     /// The same with two workers, where that is measured.
     pub(crate) make_for_two: Option<Box<dyn Fn() -> Result<Rig, RigError>>>,
     /// The same as commands of VPP's, where it is measured beside us: `pg0` brings the packets, and
-    /// they leave by `pg1`.
+    /// they leave by `pg1` and others.
     pub(crate) vpp: Option<Box<dyn Fn() -> String>>,
+    /// Packets of a vector, VPP's and ours.
+    pub(crate) vector: usize,
 }
 
 impl Scenario {
@@ -20,7 +23,7 @@ impl Scenario {
         aim: f64,
         make: impl Fn() -> Result<Rig, RigError> + 'static,
     ) -> Self {
-        Self { name, aim, make: Box::new(make), make_for_two: None, vpp: None }
+        Self { name, aim, make: Box::new(make), make_for_two: None, vpp: None, vector: VECTOR }
     }
 
     /// One that is measured with one worker and with two.
@@ -31,6 +34,11 @@ impl Scenario {
     ) -> Self {
         let make_for_two = Some(Box::new(move || make(2)) as Box<dyn Fn() -> _>);
         Self { make_for_two, ..Self::new(name, aim, move || make(1)) }
+    }
+
+    /// One whose packets come so many at once.
+    pub(crate) fn in_vectors_of(self, vector: usize) -> Self {
+        Self { vector, ..self }
     }
 
     /// One that VPP does as well, by these commands.

@@ -173,7 +173,15 @@ impl Graph {
         while self.mover.pending != 0 {
             let slot = self.mover.pending.trailing_zeros() as usize;
             self.mover.pending &= self.mover.pending - 1;
-            // The node may send to itself: that lands in the spare queue, for the next round.
+            // One frame waits nearly always; what the node sends to itself waits in its place.
+            let queue = &mut self.mover.queues[slot];
+            if queue.len() == 1
+                && let Some(frame) = queue.pop()
+            {
+                self.run(slot, frame, now_tsc, &mut clock);
+                continue;
+            }
+            // What it sends to itself lands in the spare queue, for the next round.
             let spare = core::mem::take(&mut self.spare_queue);
             let mut frames = core::mem::replace(&mut self.mover.queues[slot], spare);
             for frame in frames.drain(..) {

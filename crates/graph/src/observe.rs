@@ -62,6 +62,8 @@ impl Observer {
         self.captures.clear();
     }
 
+    #[cold]
+    #[inline(never)]
     pub(crate) fn before(&mut self, slot: usize, frame: &mut Frame) {
         self.start_tsc = tsc();
         self.seen.clear();
@@ -70,6 +72,8 @@ impl Observer {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     pub(crate) fn after(
         &mut self,
         slot: usize,
@@ -100,6 +104,8 @@ impl Observer {
     }
 
     /// What the node in `slot` made in the call that is over.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn emitted(&mut self, slot: usize, emitted: &mut Emitted) {
         let Some(into) = self.records.as_ref().filter(|_| self.follows_made) else { return };
         for index in 0..emitted.frame.len() {

@@ -1,6 +1,8 @@
 //! Traffic that is not all alike: what vectors cost that are split, and short ones.
 
-use super::setting::{SOURCE_MAC, adjacency, connect_vlan, random, udp, udp6, way_by};
+use super::setting::{
+    NEXT_HOP_MAC, SOURCE_MAC, adjacency, connect_vlan, random, udp, udp6, way_by,
+};
 use crate::rig::{ROUTER_MAC, Rig, RigError, interface};
 use crate::scenario::Scenario;
 use fib::adjacency::Adjacency;
@@ -17,14 +19,75 @@ const PORTS: u16 = 8;
 const VLANS: u16 = 4;
 
 pub(crate) fn all() -> Vec<Scenario> {
+    let in_vectors_of = |name, aim, count| {
+        Scenario::new(name, aim, move || in_vectors_of(count))
+            .beside_vpp(|| routed_of_vpp(1))
+            .in_vectors_of(count)
+    };
     vec![
-        Scenario::new("mixed-families", 80.0, || routed(|_| (), |n| family(n % 2 == 0, n))),
+        Scenario::new("mixed-families", 80.0, || routed(|_| (), |n| family(n % 2 == 0, n)))
+            .beside_vpp(|| routed_of_vpp(1)),
+        // VPP does not forward those with options.
         Scenario::new("mixed-options", 80.0, || routed(|_| (), |n| options(n % 10 == 0, n))),
-        Scenario::new("mixed-ports", 80.0, ports),
-        Scenario::new("mixed-vlans", 60.0, vlans),
-        Scenario::new("ip4-vectors-of-8", 100.0, || in_vectors_of(8)),
-        Scenario::new("ip4-vectors-of-32", 70.0, || in_vectors_of(32)),
+        Scenario::new("mixed-ports", 80.0, ports).beside_vpp(|| routed_of_vpp(PORTS)),
+        Scenario::new("mixed-vlans", 60.0, vlans).beside_vpp(vlans_of_vpp),
+        in_vectors_of("ip4-vectors-of-8", 100.0, 8),
+        in_vectors_of("ip4-vectors-of-32", 70.0, 32),
     ]
+}
+
+/// VPP's routes as [`routed`] has them, and as [`ports`] has them.
+fn routed_of_vpp(ports: u16) -> String {
+    let mac = MacAddr(NEXT_HOP_MAC);
+    let mut commands = format!(
+        "set interface ip address pg0 192.0.2.1/24\n\
+         set interface ip address pg0 2001:db8::1/64\n\
+         set interface ip address pg1 2001:db8:0:1::1/64\n\
+         set ip neighbor pg1 2001:db8:0:1::2 {mac}\n\
+         ip route add 2001:db8:a::/48 via 2001:db8:0:1::2 pg1\n"
+    );
+    for port in 1..=ports {
+        if port > 1 {
+            commands.push_str(&format!(
+                "create packet-generator interface pg{port}\n\
+                 set interface mac address pg{port} {}\n\
+                 set interface state pg{port} up\n",
+                MacAddr(ROUTER_MAC)
+            ));
+        }
+        let network = match ports {
+            1 => "10.0.0.0/8".to_owned(),
+            _ => format!("10.{}.0.0/16", port - 1),
+        };
+        commands.push_str(&format!(
+            "set interface ip address pg{port} 192.0.{net}.1/24\n\
+             set ip neighbor pg{port} 192.0.{net}.2 {mac}\n\
+             ip route add {network} via 192.0.{net}.2 pg{port}\n",
+            net = 2 + port
+        ));
+    }
+    commands
+}
+
+/// VPP's VLANs as [`vlans`] has them: one tag goes, another comes.
+fn vlans_of_vpp() -> String {
+    let mut commands = String::new();
+    for vlan in 0..VLANS {
+        let ends = [format!("pg0.{}", 100 + vlan), format!("pg1.{}", 200 + vlan)];
+        commands.push_str(&format!(
+            "create sub-interfaces pg0 {}\ncreate sub-interfaces pg1 {}\n",
+            100 + vlan,
+            200 + vlan
+        ));
+        for (end, other) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
+            commands.push_str(&format!(
+                "set interface state {end} up\n\
+                 set interface l2 xconnect {end} {other}\n\
+                 set interface l2 tag-rewrite {end} pop 1\n"
+            ));
+        }
+    }
+    commands
 }
 
 /// In an order that nobody foresees, the same in every run.
