@@ -61,18 +61,3 @@ fn a_look_in_steps_sees_every_live_entry_once() {
     assert_eq!(seen, (50..=100).map(|last| (last, u32::from(last))).collect::<Vec<_>>());
     assert_eq!(steps, table.line_count().div_ceil(3));
 }
-
-#[test]
-fn a_large_table_is_near_until_it_holds_more_than_a_cache_does() {
-    let table = MacTable::new(1 << 17, PageSize::Small, &Quiescence::new()).unwrap();
-    let learn = |from: u32, to: u32| {
-        for number in from..to {
-            let [a, b, c, d] = number.to_be_bytes();
-            table.learn(MacKey::new(7, [2, 0, a, b, c, d]), 4, 0);
-        }
-    };
-    learn(0, 10_000);
-    assert!(!table.is_far());
-    learn(10_000, 20_000);
-    assert!(table.is_far());
-}

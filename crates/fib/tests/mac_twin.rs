@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // In tests a panic is the report.
 
-use fib::mac::{Learned, MAX_PORT, MacFlush, MacKey, MacSweep, MacTable, NaiveMac};
+use fib::mac::{Learned, MAX_PORT, MacFlush, MacKey, MacSweep, MacTable, NaiveMac, Sought};
 use fib::pages::PageSize;
 use fib::quiesce::Quiescence;
 use proptest::prelude::*;
@@ -209,12 +209,13 @@ fn workers_that_learn_the_same_stations_make_one_entry_each() {
         for worker in 0..3u16 {
             let (reader, table) = (readers.reader(), &table);
             scope.spawn(move || {
-                let mut ports = [0; 64];
+                let (mut ports, mut sought) = ([0; 64], Sought::default());
                 for round in 0..10_000u32 {
                     let keys: [MacKey; 64] =
                         std::array::from_fn(|n| station(1, (round * 64 + n as u32) % 3000));
-                    let sought = keys.map(|key| table.seek(key));
-                    table.learn_sought(&sought, &[worker; 64], round / 500, |_, learned| {
+                    sought.keys_mut()[..64].copy_from_slice(&keys);
+                    table.seek(&mut sought, 64);
+                    table.learn_sought(&mut sought, &[worker; 64], round / 500, |_, learned| {
                         // Full while flushed slots wait for a worker that does not get to run.
                         let fine = [Learned::New, Learned::TableFull].contains(&learned);
                         let moved = matches!(learned, Learned::Moved { from } if from < 3);

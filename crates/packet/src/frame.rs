@@ -228,7 +228,7 @@ impl Frame {
     #[inline]
     pub fn advance(&mut self, bytes: u16) -> bool {
         let count = self.count;
-        let shortest = self.length[..count].iter().fold(u32::MAX, |least, &n| least.min(n));
+        let shortest = self.shortest();
         let deepest = self.consumed[..count].iter().fold(0, |most, &n| most.max(n));
         if shortest < u32::from(bytes) || deepest > u16::MAX - bytes {
             return false;
@@ -486,6 +486,12 @@ impl Frame {
     #[inline(always)]
     pub fn longest(&self) -> u32 {
         self.lengths().iter().fold(0, |longest, &length| longest.max(length))
+    }
+
+    /// Bytes of the shortest packet, from its header on; [`u32::MAX`] where there is none.
+    #[inline(always)]
+    pub fn shortest(&self) -> u32 {
+        self.lengths().iter().fold(u32::MAX, |shortest, &length| shortest.min(length))
     }
 
     /// What the lookup found.

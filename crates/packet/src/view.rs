@@ -103,6 +103,22 @@ impl Frame {
         }
     }
 
+    /// Shows eight octets of each packet's header from an offset on, as a number in network order:
+    /// [`u64::from_be_bytes`]. Says no, and shows nothing, where a packet has fewer.
+    #[inline(always)]
+    pub fn each_word(&self, offset: usize, mut show: impl FnMut(usize, u64)) -> bool {
+        if (self.shortest() as usize) < offset + 8 {
+            return false;
+        }
+        for index in 0..self.count {
+            prefetch_read(self.header[index + frame::AHEAD]);
+            // SAFETY: no packet is shorter, nor taken: that one would have no length.
+            let word = unsafe { self.header[index].add(offset).cast::<u64>().read_unaligned() };
+            show(index, u64::from_be(word));
+        }
+        true
+    }
+
     /// Whether `look` says yes to every packet: asked in order, its header prefetched, until a no.
     #[inline(always)]
     pub fn all(&mut self, mut look: impl FnMut(PacketView<'_>) -> bool) -> bool {

@@ -149,10 +149,11 @@ impl Data {
         now.wrapping_sub(self.0 >> 16) % STAMPS
     }
 
-    /// Whether it is there, and not older than `max_age`.
+    /// Whether it is there, and not older than `max_age`. Without branches: a vector of them is
+    /// looked at in registers.
     #[inline(always)]
     pub(super) fn is_live(self, now: u32, max_age: u32) -> bool {
-        self.0 & VALID != 0 && (self.is_static() || self.age(now) <= max_age)
+        (self.0 & VALID != 0) & (self.is_static() | (self.age(now) <= max_age))
     }
 
     pub(super) fn entry(self) -> MacEntry {

@@ -11,9 +11,9 @@
 //! looks for the other after its claim, with a fence between, so that at least one sees both; who
 //! does gives up the later. `tests/mac_claims.rs` tries every interleaving.
 
+use super::MacTable;
 use super::entry::{Data, MAX_PORT, MacEntry, MacKey};
 use super::line::{Line, SLOTS};
-use super::{MacTable, Sought};
 use crate::FibError;
 use crate::onlooker::only_looks;
 use crate::sync::{Ordering, fence};
@@ -71,30 +71,8 @@ impl MacTable {
         }
     }
 
-    /// Learns each of `sought`, seen on the port in the same place of `ports`; calls `report` with
-    /// the place of each that was not [`Learned::Known`].
-    #[inline]
-    pub fn learn_sought(
-        &self,
-        sought: &[Sought],
-        ports: &[u16],
-        now: u32,
-        mut report: impl FnMut(usize, Learned),
-    ) {
-        let lines = self.lines.items();
-        for (place, (sought, &port)) in sought.iter().zip(ports).enumerate() {
-            if is_as_seen(&lines[sought.line as usize], sought.key, port.into(), now) {
-                continue;
-            }
-            let learned = self.learn_slowly(sought.key, port.into(), now);
-            if learned != Learned::Known {
-                report(place, learned);
-            }
-        }
-    }
-
     #[inline(never)]
-    fn learn_slowly(&self, key: MacKey, port: u32, now: u32) -> Learned {
+    pub(super) fn learn_slowly(&self, key: MacKey, port: u32, now: u32) -> Learned {
         if !key.is_station() {
             return Learned::NoStation;
         }
@@ -263,8 +241,6 @@ impl MacTable {
 }
 
 /// Whether `line` has `key` as it would be after it was learned again.
-#[inline(always)]
 fn is_as_seen(line: &Line, key: MacKey, port: u32, now: u32) -> bool {
-    let wanted = Data::new(port, false, now).0;
-    line.find(key).is_some_and(|data| data.load(Ordering::Relaxed) == wanted)
+    line.word(key) == Data::new(port, false, now).0
 }

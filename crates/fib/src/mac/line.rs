@@ -30,24 +30,24 @@ pub(super) const LINES_FOR: (usize, usize) = (4, 11);
 #[derive(Debug, Default)]
 pub(super) struct Line {
     pub(super) keys: [AtomicU64; SLOTS],
-    pub(super) data: [AtomicU32; SLOTS],
-    /// Not zero when a key that belonged here went on to the next line.
-    spilled: AtomicU32,
+    /// The data of each slot, and behind it whether a key that belonged here went on to the next
+    /// line: then 1.
+    pub(super) data: [AtomicU32; SLOTS + 1],
 }
+
+/// Where a line says whether it has spilled.
+const SPILLED: usize = SLOTS;
 
 // SAFETY: a structure of atomic integers, valid when zero.
 unsafe impl Zeroed for Line {}
 
 impl Line {
-    /// The data of `key`, if the line has it.
+    /// What it has of `key`: its data, or else whether the line has spilled.
     #[inline(always)]
-    pub(super) fn find(&self, key: MacKey) -> Option<&AtomicU32> {
-        let mut found = SLOTS;
-        for slot in 0..SLOTS {
-            let same = self.keys[slot].load(Ordering::Relaxed) == key.bits();
-            found = if same { slot } else { found };
-        }
-        self.data.get(found)
+    pub(super) fn word(&self, key: MacKey) -> u32 {
+        let has_key = |slot: &usize| self.keys[*slot].load(Ordering::Relaxed) == key.bits();
+        let place = (0..SLOTS).find(has_key).unwrap_or(SPILLED);
+        self.data[place].load(Ordering::Acquire)
     }
 
     /// The data of slot `slot`.
@@ -57,12 +57,12 @@ impl Line {
 
     #[inline(always)]
     pub(super) fn has_spilled(&self) -> bool {
-        self.spilled.load(Ordering::Acquire) != 0
+        self.data[SPILLED].load(Ordering::Acquire) != 0
     }
 
     pub(super) fn spill(&self) {
         if !self.has_spilled() {
-            self.spilled.store(1, Ordering::Release);
+            self.data[SPILLED].store(1, Ordering::Release);
         }
     }
 }
@@ -92,7 +92,8 @@ impl Hash {
         let salt = (attempt as u64 / 2).wrapping_mul(0xd6e8_feb8_6659_fd93);
         let mixed = (key.bits() ^ self.seed ^ salt).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ mixed >> 32).wrapping_mul(0xe703_7ed1_a0b4_28db);
-        let pair = ((u128::from(mixed) * u128::from(self.pairs)) >> 64) as usize;
+        // There are fewer than 2^32 pairs, so that eight keys fit registers of the processor's.
+        let pair = (((mixed >> 32) * self.pairs) >> 32) as usize;
         2 * pair + ((mixed as usize ^ attempt) & 1)
     }
 

@@ -23,10 +23,12 @@
 //! capacity.
 
 mod entry;
+mod kernel;
 mod learn;
 mod line;
 mod naive;
 mod sweep;
+mod vector;
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::PoisonError;
@@ -35,20 +37,14 @@ pub use entry::{MAX_PORT, MacEntry, MacKey};
 pub use learn::Learned;
 pub use naive::NaiveMac;
 pub use sweep::{MacFlush, MacSweep};
+pub use vector::{MOST_SOUGHT, Sought};
 
 use self::entry::{Data, STAMPS};
 use self::line::{Hash, LINES_FOR, Line, SLOTS};
 use crate::FibError;
 use crate::pages::{PageSize, PagedArray};
-use crate::prefetch::prefetch;
 use crate::quiesce::{Quiescence, Retired};
 use crate::sync::{Arc, AtomicU32, AtomicU64, Mutex, MutexGuard, Ordering};
-
-/// Lookups whose lines [`MacTable::lookup_bulk`] asks for together.
-const VECTOR: usize = 64;
-
-/// A core's own cache, as servers have them.
-const NEAR_BYTES: usize = 1 << 20;
 
 /// See the module's drawing. Shared by `Arc`: all its calls take `&self`.
 #[derive(Debug)]
@@ -63,24 +59,6 @@ pub struct MacTable {
     /// entries' greatest age, or 0 for the table's.
     domains: PagedArray<[AtomicU32; 3]>,
     control: Mutex<Retired<Vec<u32>>>,
-}
-
-/// A key, and the line that was asked for because of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Sought {
-    key: MacKey,
-    line: u32,
-}
-
-impl Sought {
-    /// What is sought for nobody: no table has it.
-    pub const NOBODY: Sought = Sought { key: MacKey::NOBODY, line: 0 };
-
-    /// Whom it is sought for.
-    #[inline(always)]
-    pub fn key(self) -> MacKey {
-        self.key
-    }
 }
 
 /// How many bridge domains there are.
@@ -98,7 +76,7 @@ pub struct MacMemory {
 }
 
 impl MacTable {
-    /// What [`MacTable::lookup_bulk`] yields for a station that is not known.
+    /// What [`MacTable::lookup_sought`] yields for a station that is not known.
     pub const UNKNOWN: u32 = u32::MAX;
 
     /// An empty table for `capacity` entries, whose workers are `readers`.
@@ -138,42 +116,6 @@ impl MacTable {
     pub fn lookup(&self, key: MacKey, now: u32) -> Option<MacEntry> {
         let max_age = self.max_age_ticks.load(Ordering::Relaxed);
         Some(self.find(key, now, max_age)).filter(|data| !data.is_none()).map(Data::entry)
-    }
-
-    /// Starts fetching the line where `key` is looked for first. To be called for all keys of a
-    /// vector before the first of them is looked up or learned.
-    #[inline(always)]
-    pub fn seek(&self, key: MacKey) -> Sought {
-        let line = self.hash.first(key);
-        prefetch(self.lines.base(), line);
-        Sought { key, line: line as u32 }
-    }
-
-    /// The port of each of `sought` at tick `now`, or [`MacTable::UNKNOWN`], into the same place of
-    /// `out`; the shorter of the two decides how many.
-    #[inline]
-    pub fn lookup_sought(&self, sought: &[Sought], now: u32, out: &mut [u32]) {
-        let max_age = self.max_age_ticks.load(Ordering::Relaxed);
-        let lines = self.lines.items();
-        for (sought, out) in sought.iter().zip(out) {
-            let line = &lines[sought.line as usize];
-            let mut data = live_in(line, sought.key, now, max_age);
-            if data.is_none() && line.has_spilled() {
-                data = self.find_further(sought.key, now, max_age);
-            }
-            *out = if data.is_none() { MacTable::UNKNOWN } else { data.port() };
-        }
-    }
-
-    /// As [`MacTable::lookup_sought`], of keys that nobody sought yet.
-    pub fn lookup_bulk(&self, keys: &[MacKey], now: u32, out: &mut [u32]) {
-        let mut sought = [Sought::NOBODY; VECTOR];
-        for (keys, out) in keys.chunks(VECTOR).zip(out.chunks_mut(VECTOR)) {
-            for (key, sought) in keys.iter().zip(&mut sought) {
-                *sought = self.seek(*key);
-            }
-            self.lookup_sought(&sought[..keys.len()], now, out);
-        }
     }
 
     fn find(&self, key: MacKey, now: u32, max_age: u32) -> Data {
@@ -229,13 +171,6 @@ impl MacTable {
             0 => self.max_age_ticks.load(Ordering::Relaxed),
             ticks => ticks,
         }
-    }
-
-    /// Whether the lines that its entries are in are more than the cache holds that a core has to
-    /// itself: however large it is, few stations are near.
-    #[inline]
-    pub fn is_far(&self) -> bool {
-        self.len().min(self.line_count) * size_of::<Line>() > NEAR_BYTES
     }
 
     /// How many cache lines a sweep has to pass.
@@ -302,6 +237,6 @@ impl MacTable {
 /// The data of `key`, if `line` has it and it did not expire.
 #[inline(always)]
 fn live_in(line: &Line, key: MacKey, now: u32, max_age: u32) -> Data {
-    let data = line.find(key).map_or(Data::NONE, |data| Data(data.load(Ordering::Acquire)));
+    let data = Data(line.word(key));
     if data.is_live(now, max_age) { data } else { Data::NONE }
 }

@@ -7,9 +7,22 @@
 
 use crate::tables::{ComesBack, Interfaces, Stations, bridge_port};
 use fib::mac::Sought;
-use packet::{Frame, VECTOR};
+use packet::{Frame, Groups};
 use wire::ethernet::{self, ethertype};
 use wire::{arp, vlan};
+
+/// Whether some frame came by a port of a bridge whose frames may come back.
+#[inline]
+pub(super) fn may_come_back(frame: &Frame, interfaces: &Interfaces) -> bool {
+    let mut groups = Groups::all();
+    while let Some((rx, _)) = groups.next(frame.rx()) {
+        let port = bridge_port(interfaces, rx);
+        if port.is_some_and(|port| port.comes_back != ComesBack::Nowhere) {
+            return true;
+        }
+    }
+    false
+}
 
 /// Has stations of what came back sought for nobody, and remembers who announces itself.
 #[cold]
@@ -17,14 +30,13 @@ pub(super) fn stop(
     frame: &mut Frame,
     interfaces: &Interfaces,
     stations: &Stations,
-    sought: &mut [Sought; VECTOR],
+    sought: &mut Sought,
 ) {
     let now = stations.now();
     let only_looks = fib::only_looks();
     frame.each(|packet| {
         let Some(port) = bridge_port(interfaces, packet.rx()) else { return };
-        let of = &mut sought[packet.index()];
-        let key = of.key();
+        let key = sought.keys()[packet.index()];
         match port.comes_back {
             ComesBack::Nowhere => {}
             ComesBack::Elsewhere if !only_looks && is_announcement(packet.header()) => {
@@ -37,7 +49,7 @@ pub(super) fn stop(
                 let moves =
                     || is_announcement(packet.header()) && !stations.announced.is_recent(key, now);
                 if is_elsewhere && !moves() {
-                    *of = Sought::NOBODY;
+                    sought.forget(packet.index());
                 }
             }
         }

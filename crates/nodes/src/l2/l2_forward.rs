@@ -9,6 +9,7 @@
 //!                                  └▶ drop
 //! ```
 
+use crate::l2::keys::{Whose, read_keys};
 use crate::l2::{
     l2_arp::{ASKING, PASSING},
     l2_nd::is_nd,
@@ -25,7 +26,7 @@ pub struct L2Forward {
     interfaces: Published<Interfaces>,
     stations: Stations,
     counters: Arc<WorkerCounters>,
-    sought: [Sought; VECTOR],
+    sought: Box<Sought>,
     found: [u32; VECTOR],
 }
 
@@ -79,7 +80,7 @@ impl Node for L2Forward {
             interfaces: setup.shared.interfaces.clone(),
             stations: setup.shared.stations.clone(),
             counters: Arc::clone(&setup.counters),
-            sought: [Sought::NOBODY; VECTOR],
+            sought: Box::default(),
             found: [0; VECTOR],
         }
     }
@@ -92,24 +93,10 @@ impl Node for L2Forward {
     ) {
         let interfaces = self.interfaces.get(context);
         let Self { stations, sought, found, .. } = self;
-        let mut rx = frame.rx()[0];
-        let mut bridge = bridge_port(interfaces, rx).map_or(0, |port| port.bridge.0);
-        frame.each(|packet| {
-            if packet.rx() != rx {
-                rx = packet.rx();
-                bridge = bridge_port(interfaces, rx).map_or(0, |port| port.bridge.0);
-            }
-            let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
-            let key = match header {
-                Some(&[a, b, c, d, e, f, g, h, ..]) => {
-                    MacKey::from_word(bridge, u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 16)
-                }
-                None => MacKey::NOBODY,
-            };
-            sought[packet.index()] = stations.table.seek(key);
-        });
+        read_keys(frame, interfaces, Whose::Destination, sought.keys_mut());
         let count = frame.len();
-        stations.table.lookup_sought(&sought[..count], stations.now(), &mut found[..count]);
+        stations.table.seek(sought, count);
+        stations.table.lookup_sought(sought, stations.now(), &mut found[..count]);
         if self.all_to_one(frame, interfaces) {
             exits.all(Exit::Output);
             return;
@@ -132,7 +119,7 @@ impl Node for L2Forward {
             if exit == Exit::Flood {
                 // None has a copy yet.
                 frame.tx_mut()[slot] = 0;
-                let exit = unknown(self.sought[slot].key(), frame.lengths()[slot]);
+                let exit = unknown(self.sought.keys()[slot], frame.lengths()[slot]);
                 exits.set(slot, heard(heeds, frame.view(slot).header(), exit));
             }
             if heeds.any() && exit == Exit::Output {

@@ -11,12 +11,13 @@
 //! gratuitous ARP, which is believed, unless it was heard behind another port a moment ago: then
 //! that is what came back.
 
-use crate::l2::came_back::stop;
+use crate::l2::came_back::{may_come_back, stop};
+use crate::l2::keys::{Whose, read_keys};
 use crate::tables::{
-    BridgePort, ComesBack, Interfaces, Punt, RateLimit, Setup, SlowPath, StationMoved, Stations,
-    WorkerCounters, bridge_port,
+    Interfaces, Punt, RateLimit, Setup, SlowPath, StationMoved, Stations, WorkerCounters,
+    bridge_port,
 };
-use fib::mac::{Learned, MacKey, Sought};
+use fib::mac::{Learned, Sought};
 use graph::{Context, Exits, Node, Published, add};
 use packet::{Frame, VECTOR};
 use std::sync::Arc;
@@ -32,7 +33,7 @@ pub struct L2Learn {
     counters: Arc<WorkerCounters>,
     slow_path: SlowPath,
     limit: RateLimit,
-    sought: [Sought; VECTOR],
+    sought: Box<Sought>,
     /// What was not known, by slot.
     changed: Vec<(usize, Learned)>,
 }
@@ -73,7 +74,7 @@ impl Node for L2Learn {
             counters: Arc::clone(&setup.counters),
             slow_path: setup.shared.slow_path.clone(),
             limit: RateLimit::new(MOVES_PER_SECOND),
-            sought: [Sought::NOBODY; VECTOR],
+            sought: Box::default(),
             changed: Vec::with_capacity(VECTOR),
         }
     }
@@ -86,39 +87,14 @@ impl Node for L2Learn {
     ) {
         let interfaces = self.interfaces.get(context);
         let Self { stations, sought, changed, .. } = self;
-        let mut rx = frame.rx()[0];
-        let mut port = bridge_port(interfaces, rx);
-        // Where the table is far away, the lines that `l2_forward` will look at come meanwhile.
-        let far = stations.table.is_far();
-        let comes_back = |port: Option<BridgePort>| {
-            port.is_some_and(|port| port.comes_back != ComesBack::Nowhere)
-        };
-        let mut any_comes_back = comes_back(port);
-        frame.each(|packet| {
-            if packet.rx() != rx {
-                rx = packet.rx();
-                port = bridge_port(interfaces, rx);
-                any_comes_back |= comes_back(port);
-            }
-            let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
-            let key = match (port, header) {
-                (Some(port), Some(&[a, b, c, d, e, f, g, h, i, j, k, l, ..])) => {
-                    let key = |word| MacKey::from_word(port.bridge.0, u64::from_be_bytes(word));
-                    if far {
-                        stations.table.seek(key([0, 0, a, b, c, d, e, f]));
-                    }
-                    key([e, f, g, h, i, j, k, l])
-                }
-                _ => MacKey::NOBODY,
-            };
-            sought[packet.index()] = stations.table.seek(key);
-        });
         let count = frame.len();
-        let now = stations.now();
-        if any_comes_back {
+        read_keys(frame, interfaces, Whose::Source, sought.keys_mut());
+        stations.table.seek(sought, count);
+        if may_come_back(frame, interfaces) {
             stop(frame, interfaces, stations, sought);
         }
-        stations.table.learn_sought(&sought[..count], frame.rx(), now, |slot, learned| {
+        let now = stations.now();
+        stations.table.learn_sought(sought, frame.rx(), now, |slot, learned| {
             changed.push((slot, learned));
         });
         if self.changed.is_empty() {
@@ -135,7 +111,8 @@ impl Node for L2Learn {
                 Learned::Moved { from } => {
                     add(&counters.moved, 1);
                     if self.limit.take(context.now_tsc) {
-                        let moved = StationMoved { station: self.sought[slot].key(), from, to: rx };
+                        let moved =
+                            StationMoved { station: self.sought.keys()[slot], from, to: rx };
                         // A control thread with too much to do misses one of many.
                         let _missed = self.slow_path.tell(Punt::Moved(moved));
                     }
@@ -165,9 +142,9 @@ impl Node for L2Learn {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tables::Mode;
+    use crate::tables::{ComesBack, Mode};
     use crate::testing::{BRIDGE, HOST_MAC, World};
-    use fib::mac::MacEntry;
+    use fib::mac::{MacEntry, MacKey};
     use graph::harness::NodeHarness;
     use std::slice::from_ref;
     use std::sync::atomic::Ordering;

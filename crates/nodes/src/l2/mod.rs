@@ -13,6 +13,7 @@
 
 mod came_back;
 mod copies;
+mod keys;
 mod suppression;
 
 pub use suppression::Suppression;

@@ -69,8 +69,7 @@ impl Node for VlanOutput {
     ) {
         let interfaces = self.interfaces.get(context);
         // Where all came with a tag it is theirs again: most get another in its place.
-        let shortest = frame.lengths().iter().fold(u32::MAX, |least, &length| least.min(length));
-        let have_old = shortest >= ADDRESSES as u32 && frame.give_back(TAG_BYTES as u16);
+        let have_old = frame.shortest() >= ADDRESSES as u32 && frame.give_back(TAG_BYTES as u16);
         let mut groups = Groups::all();
         while let Some((tx, group)) = groups.next(frame.tx()) {
             let (vlan, exit) = way_of(interfaces, tx);

@@ -190,3 +190,19 @@ fn a_packet_has_the_ends_that_it_was_told_and_those_that_others_hold_keep_theirs
     packet.release(&mut *cache);
     assert_eq!(frame.view(0).remote(), None);
 }
+
+#[test]
+fn eight_octets_of_each_header_are_read_where_all_have_them() {
+    let pool = HeapPool::new(3, ROOM).unwrap();
+    let octets: [u8; 40] = std::array::from_fn(|at| at as u8);
+    let mut frame = frame(&pool, &[&octets[..12], &octets, &octets[7..20]]);
+    let mut words = Vec::new();
+    assert!(frame.each_word(4, |slot, word| words.push((slot, word.to_be_bytes().to_vec()))));
+    assert_eq!(
+        words,
+        [(0, 4..12), (1, 4..12), (2, 11..19)].map(|(slot, at)| (slot, octets[at].to_vec()))
+    );
+    assert!(!frame.each_word(5, |_, _| panic!("the first has seven from there on")));
+    frame.view(1).release(&mut *pool.cache());
+    assert!(!frame.each_word(0, |_, _| panic!("one was taken")));
+}

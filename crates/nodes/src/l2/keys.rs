@@ -1,0 +1,63 @@
+//! The stations that frames are from and to, as the table of stations knows them.
+
+use crate::tables::{Interfaces, bridge_port};
+use fib::mac::MacKey;
+use packet::{Frame, alike};
+use wire::ethernet;
+
+/// Which address of a frame.
+#[derive(Clone, Copy)]
+pub(super) enum Whose {
+    /// Whom it is to.
+    Destination,
+    /// Whom it is from.
+    Source,
+}
+
+impl Whose {
+    /// Where eight octets of the header begin that have the address, and by how many bits the
+    /// number has to be shifted that they are.
+    #[inline(always)]
+    fn place(self) -> (usize, u32) {
+        match self {
+            Self::Destination => (0, 16),
+            Self::Source => (4, 0),
+        }
+    }
+}
+
+/// Reads an address of each frame; nobody's where a frame has no whole header, or came by a port
+/// that is in no bridge.
+#[inline(always)]
+pub(super) fn read_keys(
+    frame: &mut Frame,
+    interfaces: &Interfaces,
+    whose: Whose,
+    keys: &mut [MacKey],
+) {
+    let bridge_of = |rx: u16| bridge_port(interfaces, rx).map(|port| port.bridge.0);
+    let (offset, shift) = whose.place();
+    if let Some(bridge) = alike(frame.rx()).and_then(bridge_of)
+        && frame.shortest() >= ethernet::Header::LEN as u32
+        && frame.each_word(offset, |slot, word| {
+            keys[slot] = MacKey::from_word(bridge, word >> shift);
+        })
+    {
+        return;
+    }
+    // The last frame's port is often the next one's, too.
+    let mut rx = frame.rx()[0];
+    let mut bridge = bridge_of(rx);
+    frame.each(|packet| {
+        if packet.rx() != rx {
+            rx = packet.rx();
+            bridge = bridge_of(rx);
+        }
+        let header = packet.header().first_chunk::<{ ethernet::Header::LEN }>();
+        let octets = header.and_then(|header| header[offset..].first_chunk().copied());
+        let key = bridge
+            .zip(octets)
+            .map(|(bridge, octets)| MacKey::from_word(bridge, u64::from_be_bytes(octets) >> shift));
+        keys[packet.index()] = key.unwrap_or(MacKey::NOBODY);
+    });
+}
