@@ -18,7 +18,7 @@
 
 use crate::compress::Kernel;
 use crate::slots::{SLOTS, Selection, VECTOR};
-use crate::{Burst, Groups, Mbuf, PacketBuf, prefetch_read, prefetch_write};
+use crate::{Burst, Groups, Mbuf, PacketBuf, prefetch_read, prefetch_write, vectorized};
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
@@ -228,18 +228,22 @@ impl Frame {
     #[inline]
     pub fn advance(&mut self, bytes: u16) -> bool {
         let count = self.count;
-        let shortest = self.shortest();
-        let deepest = self.consumed[..count].iter().fold(0, |most, &n| most.max(n));
-        if shortest < u32::from(bytes) || deepest > u16::MAX - bytes {
-            return false;
-        }
-        for header in &mut self.header[..count] {
-            // SAFETY: no packet is shorter, so that the new header is at most its frame's end.
-            *header = unsafe { header.add(usize::from(bytes)) };
-        }
-        self.length[..count].iter_mut().for_each(|length| *length -= u32::from(bytes));
-        self.consumed[..count].iter_mut().for_each(|consumed| *consumed += bytes);
-        true
+        let (headers, lengths) = (&mut self.header[..count], &mut self.length[..count]);
+        let consumed = &mut self.consumed[..count];
+        vectorized(|| {
+            let shortest = lengths.iter().fold(u32::MAX, |least, &n| least.min(n));
+            let deepest = consumed.iter().fold(0, |most, &n| most.max(n));
+            if shortest < u32::from(bytes) || deepest > u16::MAX - bytes {
+                return false;
+            }
+            for header in headers {
+                // SAFETY: no packet is shorter, so that the new header is at most its frame's end.
+                *header = unsafe { header.add(usize::from(bytes)) };
+            }
+            lengths.iter_mut().for_each(|length| *length -= u32::from(bytes));
+            consumed.iter_mut().for_each(|consumed| *consumed += bytes);
+            true
+        })
     }
 
     /// Puts `bytes` bytes that were consumed in front of every packet's header again; false, and
@@ -247,18 +251,21 @@ impl Frame {
     #[inline]
     pub fn give_back(&mut self, bytes: u16) -> bool {
         let count = self.count;
-        let least = self.consumed[..count].iter().fold(u16::MAX, |least, &n| least.min(n));
-        if least < bytes {
-            return false;
-        }
-        for header in &mut self.header[..count] {
-            // SAFETY: of each packet so many were consumed, so that the new header is its frame's
-            // own.
-            *header = unsafe { header.sub(usize::from(bytes)) };
-        }
-        self.length[..count].iter_mut().for_each(|length| *length += u32::from(bytes));
-        self.consumed[..count].iter_mut().for_each(|consumed| *consumed -= bytes);
-        true
+        let (headers, lengths) = (&mut self.header[..count], &mut self.length[..count]);
+        let consumed = &mut self.consumed[..count];
+        vectorized(|| {
+            if consumed.iter().fold(u16::MAX, |least, &n| least.min(n)) < bytes {
+                return false;
+            }
+            for header in headers {
+                // SAFETY: of each packet so many were consumed, so that the new header is its
+                // frame's own.
+                *header = unsafe { header.sub(usize::from(bytes)) };
+            }
+            lengths.iter_mut().for_each(|length| *length += u32::from(bytes));
+            consumed.iter_mut().for_each(|consumed| *consumed -= bytes);
+            true
+        })
     }
 
     /// Cuts each packet behind so many bytes from its header, if it is longer.
@@ -485,13 +492,15 @@ impl Frame {
     /// Bytes of the longest packet, from its header on; 0 where there is none.
     #[inline(always)]
     pub fn longest(&self) -> u32 {
-        self.lengths().iter().fold(0, |longest, &length| longest.max(length))
+        let lengths = self.lengths();
+        vectorized(|| lengths.iter().fold(0, |longest, &length| longest.max(length)))
     }
 
     /// Bytes of the shortest packet, from its header on; [`u32::MAX`] where there is none.
     #[inline(always)]
     pub fn shortest(&self) -> u32 {
-        self.lengths().iter().fold(u32::MAX, |shortest, &length| shortest.min(length))
+        let lengths = self.lengths();
+        vectorized(|| lengths.iter().fold(u32::MAX, |shortest, &length| shortest.min(length)))
     }
 
     /// What the lookup found.

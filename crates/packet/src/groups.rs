@@ -8,7 +8,7 @@
 //! ```
 
 use crate::slots::{Selection, VECTOR};
-use crate::{Frame, PacketView};
+use crate::{Frame, PacketView, vectorized};
 
 /// Groups that are looked for; slots that are in none of those are each one of their own, so that
 /// 256 packets of 256 interfaces are not compared 256 times.
@@ -123,7 +123,7 @@ impl Frame {
     pub fn bytes_of(&self, group: &Group) -> u64 {
         let mut bytes = 0;
         match group {
-            Group::All => bytes = u64::from(self.lengths().iter().sum::<u32>()),
+            Group::All => bytes = u64::from(vectorized(|| self.lengths().iter().sum::<u32>())),
             Group::Some(slots) => slots.each(|slot| bytes += u64::from(self.length[slot])),
         }
         bytes

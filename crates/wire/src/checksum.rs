@@ -132,12 +132,13 @@ pub const fn update_u32(checksum: u16, old: u32, new: u32) -> u16 {
 
 /// The IPv4 header checksum after the TTL went down by one.
 ///
-/// The TTL is the high octet of its word, so the word loses 0x0100 whatever the protocol beside it:
-/// equation 3 with `!old + new` = 0xfeff.
+/// The TTL is the high octet of its word, so the word loses 0x0100 whatever the protocol beside it.
+/// With its octets swapped it loses 1, and the checksum gains 1, and 1 more where equation 3
+/// carries: sums do not mind the order of octets (RFC 1071 section 2).
 #[inline]
 pub const fn after_ttl_decrement(checksum: u16) -> u16 {
-    let sum = !checksum as u32 + 0xfeff;
-    !((sum & 0xffff) as u16 + (sum >> 16) as u16)
+    let swapped = checksum.swap_bytes();
+    swapped.wrapping_add(1 + (swapped >= 0xfffe) as u16).swap_bytes()
 }
 
 #[cfg(test)]

@@ -2,9 +2,7 @@
 //!
 //! RFC 1812 section 5.3.1 (TTL), RFC 1624 (the checksum follows without summing again).
 
-use crate::ip::{
-    NextHopCount, SoleNextHop, each_by_sole_next_hop, each_with_adjacency, ip_resolve, leave_by,
-};
+use crate::ip::{NextHopCount, each_with_adjacency, ip_resolve, leave_by, leave_by_sole_next_hop};
 use crate::local::icmp_cause;
 use crate::tables::Setup;
 use core::cell::Cell;
@@ -61,7 +59,8 @@ impl Node for Ip4Rewrite {
             return self.process_counted(frame, exits);
         }
         let table = &self.adjacencies;
-        if each_by_sole_next_hop(frame, exits, table, Exit::Output, rewrite_by_sole) {
+        let names = (Exit::Output, Exit::NoHeadroom);
+        if leave_by_sole_next_hop(frame, exits, table, names, count_down) {
             return;
         }
         let some_are_long = Cell::new(false);
@@ -149,17 +148,15 @@ fn rewrite(
     if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
 
-/// The same where no packet is too long, nor has to wait.
+/// One hop less; none of a packet that has no more.
 #[inline(always)]
-fn rewrite_by_sole(packet: &mut PacketView<'_>, next_hop: &SoleNextHop) -> Exit {
-    let Some(mut header) = ipv4::HeaderMut::new(packet.header_mut()) else {
-        return Exit::NoHeadroom;
-    };
+fn count_down(header: &mut [u8; ipv4::Header::LEN]) -> Option<Exit> {
+    let mut header = ipv4::HeaderMut::of(header);
     if header.view().ttl() <= 1 {
-        return Exit::TtlExpired;
+        return Some(Exit::TtlExpired);
     }
     header.decrement_ttl();
-    if next_hop.leave_by(packet) { Exit::Output } else { Exit::NoHeadroom }
+    None
 }
 
 #[cold]
@@ -172,7 +169,7 @@ mod tests {
     use super::*;
     use crate::testing::{
         FAR, GATEWAY_MAC, HOST, INCOMPLETE, NARROW, TO_GATEWAY, World, alone_and_beside,
-        make_large, our_mac,
+        fare_as_alone, make_large, our_mac,
     };
     use graph::harness::{NodeHarness, Outcome};
     use packet::Large;
@@ -203,6 +200,13 @@ mod tests {
             let out = run(&sent, TO_GATEWAY);
             assert_eq!((out.exit.as_str(), out.header), ("ttl-expired", sent));
         }
+    }
+
+    #[test]
+    fn who_does_not_leave_is_no_matter_to_the_others() {
+        let of = |ttl: u8| packet().ttl(ttl).udp(1, 2).build();
+        let short = of(9)[..19].to_vec();
+        fare_as_alone::<Ip4Rewrite>(&[of(9), of(1), of(64), short, of(2)], TO_GATEWAY);
     }
 
     #[test]

@@ -2,9 +2,7 @@
 //!
 //! RFC 8200 section 3 (hop limit) and section 5 (who forwards does not fragment).
 
-use crate::ip::{
-    NextHopCount, SoleNextHop, each_by_sole_next_hop, each_with_adjacency, ip_resolve, leave_by,
-};
+use crate::ip::{NextHopCount, each_with_adjacency, ip_resolve, leave_by, leave_by_sole_next_hop};
 use crate::local::icmp_cause;
 use crate::tables::Setup;
 use core::cell::Cell;
@@ -59,7 +57,8 @@ impl Node for Ip6Rewrite {
             return self.process_counted(frame, exits);
         }
         let table = &self.adjacencies;
-        if each_by_sole_next_hop(frame, exits, table, Exit::Output, rewrite_by_sole) {
+        let names = (Exit::Output, Exit::NoHeadroom);
+        if leave_by_sole_next_hop(frame, exits, table, names, count_down) {
             return;
         }
         let some_are_long = Cell::new(false);
@@ -147,17 +146,15 @@ fn rewrite(
     if leave_by(packet, adjacency, fields) { Exit::Output } else { Exit::NoHeadroom }
 }
 
-/// The same where no packet is too long, nor has to wait.
+/// One hop less; none of a packet that has no more.
 #[inline(always)]
-fn rewrite_by_sole(packet: &mut PacketView<'_>, next_hop: &SoleNextHop) -> Exit {
-    let Some(mut header) = ipv6::HeaderMut::new(packet.header_mut()) else {
-        return Exit::NoHeadroom;
-    };
+fn count_down(header: &mut [u8; ipv6::Header::LEN]) -> Option<Exit> {
+    let mut header = ipv6::HeaderMut::of(header);
     if header.view().hop_limit() <= 1 {
-        return Exit::HopLimitExceeded;
+        return Some(Exit::HopLimitExceeded);
     }
     header.decrement_hop_limit();
-    if next_hop.leave_by(packet) { Exit::Output } else { Exit::NoHeadroom }
+    None
 }
 
 #[cfg(test)]
@@ -165,7 +162,7 @@ mod tests {
     use super::*;
     use crate::testing::{
         FAR6, GATEWAY_MAC, HOST6, INCOMPLETE6, NARROW6, TO_GATEWAY6, World, alone_and_beside,
-        make_large, our_mac,
+        fare_as_alone, make_large, our_mac,
     };
     use graph::harness::{NodeHarness, Outcome};
     use packet::Large;
@@ -188,6 +185,13 @@ mod tests {
             assert_eq!((out.exit.as_str(), out.tx), ("output", 1));
             assert_eq!(out.header, link.clone().hop_limit(hops - 1).udp(1, 2).build());
         }
+    }
+
+    #[test]
+    fn who_does_not_leave_is_no_matter_to_the_others() {
+        let of = |hops: u8| packet().hop_limit(hops).udp(1, 2).build();
+        let short = of(9)[..39].to_vec();
+        fare_as_alone::<Ip6Rewrite>(&[of(9), of(1), of(64), short, of(2)], TO_GATEWAY6);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fib::adjacency::{AdjacencyEntry, AdjacencyFields, AdjacencyId, AdjacencyTable};
 use graph::{Exit, Exits};
-use packet::{Frame, PacketView, alike, prefetch_read};
+use packet::{Frame, Group, PacketView, Selection, alike, prefetch_read};
 
 /// How many packets before its turn an adjacency is asked for: it may have to come from memory, and
 /// a packet takes some 15 cycles.
@@ -84,20 +84,40 @@ fn write_link_header(front: &mut [u8], adjacency: &AdjacencyEntry, length: usize
     front[..length].copy_from_slice(&adjacency.rewrite_bytes()[..length]);
 }
 
-/// Has `decide` name the exit of each packet of a vector that leaves by one next hop, as long as
-/// that takes the longest of them now; false, and nothing done, of any other. `output`: the exit of
-/// those that leave.
+/// Sends the packets of a vector that leaves by one next hop, as long as that takes the longest of
+/// them now; false, and nothing done, of any other. `count_down` has a header that the packet is to
+/// leave with, or says why it does not leave.
 #[inline(always)]
-pub fn each_by_sole_next_hop<E: Exit>(
+pub fn leave_by_sole_next_hop<E: Exit, const HEADER: usize>(
     frame: &mut Frame,
     exits: &mut Exits<'_, E>,
     table: &AdjacencyTable,
-    output: E,
-    decide: impl Fn(&mut PacketView<'_>, &SoleNextHop) -> E,
+    (output, no_headroom): (E, E),
+    count_down: impl Fn(&mut [u8; HEADER]) -> Option<E>,
 ) -> bool {
     let Some((entry, next_hop)) = SoleNextHop::of(frame, table) else { return false };
-    exits.each(frame, |packet| decide(packet, &next_hop));
-    if (0..frame.len()).any(|slot| exits.is(slot, output)) {
+    // Nearly always there is a link header in front of each: the one that it came with.
+    let has_room = frame.give_back(PLAIN as u16);
+    let all = Selection::first(frame.len());
+    let mut leaving = all;
+    frame.each(|mut packet| {
+        let refused = match has_room {
+            true => next_hop.leave_in_place(&mut packet, &count_down, no_headroom),
+            false => next_hop.leave(&mut packet, &count_down, no_headroom),
+        };
+        if let Some(refused) = refused {
+            exits.set(packet.index(), refused);
+            leaving.take(packet.index());
+        }
+    });
+    if leaving == all {
+        frame.tx_mut().fill(next_hop.interface);
+        exits.all(output);
+    } else {
+        leaving.each(|slot| frame.tx_mut()[slot] = next_hop.interface);
+        exits.group(&Group::Some(leaving), output);
+    }
+    if !leaving.is_empty() {
         entry.mark_used();
     }
     true
@@ -105,7 +125,7 @@ pub fn each_by_sole_next_hop<E: Exit>(
 
 /// The next hop that all packets of a vector leave by, whose link header has no tags: what is the
 /// same of all of them is looked at once.
-pub struct SoleNextHop {
+struct SoleNextHop {
     header: PlainHeader,
     interface: u16,
 }
@@ -122,17 +142,51 @@ impl SoleNextHop {
         takes_all.then_some((adjacency, Self { header, interface }))
     }
 
-    /// As [`leave_by`]; whether any packet left is told later.
+    /// Puts the link header in front of a packet, unless that is not to leave.
     #[inline(always)]
-    pub fn leave_by(&self, packet: &mut PacketView<'_>) -> bool {
-        packet.set_tx(self.interface);
+    fn leave<E, const HEADER: usize>(
+        &self,
+        packet: &mut PacketView<'_>,
+        count_down: impl Fn(&mut [u8; HEADER]) -> Option<E>,
+        no_headroom: E,
+    ) -> Option<E> {
+        let Some(header) = packet.header_mut().first_chunk_mut() else { return Some(no_headroom) };
+        if let Some(refused) = count_down(header) {
+            return Some(refused);
+        }
         if !packet.prepend(PLAIN) {
-            return false;
+            return Some(no_headroom);
         }
         if let Some(front) = packet.header_mut().first_chunk_mut() {
             self.header.write(front);
         }
-        true
+        None
+    }
+
+    /// The same where its old link header is in front of it; and is not, if it does not leave.
+    #[inline(always)]
+    fn leave_in_place<E, const HEADER: usize>(
+        &self,
+        packet: &mut PacketView<'_>,
+        count_down: impl Fn(&mut [u8; HEADER]) -> Option<E>,
+        no_headroom: E,
+    ) -> Option<E> {
+        let front = packet.header_mut().split_first_chunk_mut();
+        let header = front.and_then(|(link, rest)| Some((link, rest.first_chunk_mut()?)));
+        let refused = match header {
+            Some((link, header)) => {
+                let refused = count_down(header);
+                if refused.is_none() {
+                    self.header.write(link);
+                }
+                refused
+            }
+            None => Some(no_headroom),
+        };
+        if refused.is_some() {
+            packet.advance(PLAIN);
+        }
+        refused
     }
 }
 

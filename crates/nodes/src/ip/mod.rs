@@ -27,7 +27,7 @@ pub use inside::innermost;
 pub use ip4_broadcast::DirectedBroadcasts;
 pub use ip4_stamps::{OptionsFound, Stamp, blank_options, stamp_options};
 pub use ip6_options::{OptionFault, check_options};
-pub use link_header::{SoleNextHop, each_by_sole_next_hop, each_with_adjacency, leave_by};
+pub use link_header::{each_with_adjacency, leave_by, leave_by_sole_next_hop};
 pub use next_hop_count::NextHopCount;
 pub use own_ip4::{OWN_TTL, OwnIp4, sum_ip4_header};
 pub use own_ip6::OwnIp6;

@@ -24,7 +24,7 @@ mod beside;
 mod lisp;
 mod topology;
 
-pub(crate) use beside::alone_and_beside;
+pub(crate) use beside::{alone_and_beside, fare_as_alone};
 pub(crate) use lisp::*;
 pub(crate) use topology::*;
 
