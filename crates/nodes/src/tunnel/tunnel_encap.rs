@@ -174,7 +174,7 @@ impl TunnelEncap {
             sent.bytes -= packet.length() as u64;
             exit
         };
-        let Some(whole) = self.whole(way) else {
+        let Some(mut whole) = self.whole(way) else {
             exits.each(frame, |packet| {
                 let sent = self.send(packet, way, interfaces, now_tsc);
                 sent.unwrap_or_else(|exit| dropped(packet, exit))

@@ -13,7 +13,7 @@ use crate::tables::{Ends, Wrap};
 use crate::tunnel::inner::{Marks, flow_of_frame};
 use fib::adjacency::AdjacencyEntry;
 use packet::PacketView;
-use wire::{ethernet, ipv4, udp};
+use wire::{checksum, ethernet, ipv4, udp};
 
 const LINK: usize = ethernet::Header::LEN;
 const IP: usize = ipv4::Header::LEN;
@@ -22,7 +22,11 @@ const BYTES: usize = LINK + IP + WRAP_BYTES;
 
 /// See the module.
 pub(in crate::tunnel) struct WholeHeaders<'a> {
+    /// With the marks of the last packet, which are nearly always the next one's, too.
     octets: [u8; BYTES],
+    marks: (u8, u8),
+    /// Of the IPv4 header with those marks, and without its length.
+    sum: checksum::Sum,
     headers: &'a TunnelHeaders,
     interface: u16,
 }
@@ -49,13 +53,16 @@ impl<'a> WholeHeaders<'a> {
         octets[..LINK].copy_from_slice(&next_hop.rewrite_bytes()[..LINK]);
         octets[LINK..][..IP].copy_from_slice(&headers.ip[..IP]);
         octets[LINK + IP..].copy_from_slice(&headers.wrap);
-        Some(Self { octets, headers, interface: fields.interface() })
+        let interface = fields.interface();
+        let mut new = Self { octets, marks: (0, 0), sum: headers.sum, headers, interface };
+        new.mark(new.marks);
+        Some(new)
     }
 
     /// Puts them in front of a frame, which leaves by the next hop's interface; false where the
     /// buffer has no room for them.
     #[inline(always)]
-    pub(in crate::tunnel) fn put(&self, packet: &mut PacketView<'_>) -> bool {
+    pub(in crate::tunnel) fn put(&mut self, packet: &mut PacketView<'_>) -> bool {
         if !packet.prepend(BYTES) {
             return false;
         }
@@ -67,23 +74,34 @@ impl<'a> WholeHeaders<'a> {
     }
 
     #[inline(always)]
-    fn write(&self, front: &mut [u8; BYTES], inside: &[u8]) {
+    fn write(&mut self, front: &mut [u8; BYTES], inside: &[u8]) {
         let flow = flow_of_frame(inside);
-        let (tos, ttl) = self.headers.marks(Marks::of_frame(inside));
-        // It leaves, and that counts.
-        let ttl = ttl - 1;
+        let marks = self.headers.marks(Marks::of_frame(inside));
+        if marks != self.marks {
+            self.mark(marks);
+        }
         let length = (IP + WRAP_BYTES + inside.len()) as u16;
         copy(&self.octets, front);
         if let Some(mut header) = ipv4::HeaderMut::new(&mut front[LINK..LINK + IP]) {
-            header.set_tos(tos);
             header.set_total_len(length);
-            header.set_ttl(ttl);
-            let sum = self.headers.sum.u16(length).u16(tos.into()).u16(u16::from(ttl) << 8);
-            header.set_checksum(sum.checksum());
+            header.set_checksum(self.sum.u16(length).checksum());
         }
         if let Some(mut udp) = udp::HeaderMut::new(&mut front[LINK + IP..]) {
             udp.set_source_port(FIRST_PORT | (flow & 0x3fff) as u16);
             udp.set_length(length - IP as u16);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mark(&mut self, (tos, ttl): (u8, u8)) {
+        self.marks = (tos, ttl);
+        // It leaves, and that counts.
+        let ttl = ttl.wrapping_sub(1);
+        self.sum = self.headers.sum.u16(tos.into()).u16(u16::from(ttl) << 8);
+        if let Some(mut header) = ipv4::HeaderMut::new(&mut self.octets[LINK..LINK + IP]) {
+            header.set_tos(tos);
+            header.set_ttl(ttl);
         }
     }
 }
@@ -138,7 +156,7 @@ mod tests {
         for wrap in [Wrap::vxlan(42), Wrap::Vxlan { vni: 9, port: 8472 }, Wrap::geneve(7)] {
             for (dscp, ttl) in [(None, Some(64)), (Some(10), None), (None, Some(1)), (None, None)] {
                 let headers = TunnelHeaders::new(Tunnel { dscp, ttl, ..Tunnel::new(wrap, V4) });
-                let whole = WholeHeaders::new(&headers, next_hop).unwrap();
+                let mut whole = WholeHeaders::new(&headers, next_hop).unwrap();
                 for frame in frames() {
                     let mut packet = [&[0; IP + WRAP_BYTES][..], &frame].concat();
                     headers.write_all(&mut packet, 0, 0);
