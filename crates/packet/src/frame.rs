@@ -271,9 +271,10 @@ impl Frame {
     /// Cuts each packet behind so many bytes from its header, if it is longer.
     #[inline]
     pub fn truncate(&mut self, lengths: &[u32]) {
-        for (length, &most) in self.length[..self.count].iter_mut().zip(lengths) {
-            *length = (*length).min(most);
-        }
+        let own = &mut self.length[..self.count];
+        vectorized(|| {
+            own.iter_mut().zip(lengths).for_each(|(length, &most)| *length = (*length).min(most));
+        });
     }
 
     /// The first so many slots as handles.
