@@ -6,10 +6,10 @@
 //! A station that is known to be there and was seen in this second costs a look at one cache line
 //! and no store, so workers that hear the same stations do not fight over them.
 //!
-//! A port by which our own frames come back ([`ComesBack`]) takes no station over from another
-//! port: such a frame is our own, and goes nowhere. A station that moved there says so by a
-//! gratuitous ARP, which is believed, unless it was heard behind another port a moment ago: then
-//! that is what came back.
+//! A port by which our own frames come back ([`ComesBack`](crate::tables::ComesBack)) takes no
+//! station over from another port: such a frame is our own, and goes nowhere. A station that moved
+//! there says so by a gratuitous ARP, which is believed, unless it was heard behind another port a
+//! moment ago: then that is what came back.
 
 use crate::l2::came_back::{may_come_back, stop};
 use crate::l2::keys::{Whose, read_keys};
