@@ -13,8 +13,8 @@ pub(crate) struct Scenario {
     /// The same as commands of VPP's, where it is measured beside us: `pg0` brings the packets, and
     /// they leave by `pg1` and others.
     pub(crate) vpp: Option<Box<dyn Fn() -> String>>,
-    /// Packets of a vector, VPP's and ours.
-    pub(crate) vector: usize,
+    /// Packets that VPP's source brings at once. How many ours brings the scenario's rig says.
+    pub(crate) vpp_vector: usize,
 }
 
 impl Scenario {
@@ -23,7 +23,7 @@ impl Scenario {
         aim: f64,
         make: impl Fn() -> Result<Rig, RigError> + 'static,
     ) -> Self {
-        Self { name, aim, make: Box::new(make), make_for_two: None, vpp: None, vector: VECTOR }
+        Self { name, aim, make: Box::new(make), make_for_two: None, vpp: None, vpp_vector: VECTOR }
     }
 
     /// One that is measured with one worker and with two.
@@ -36,9 +36,9 @@ impl Scenario {
         Self { make_for_two, ..Self::new(name, aim, move || make(1)) }
     }
 
-    /// One whose packets come so many at once.
-    pub(crate) fn in_vectors_of(self, vector: usize) -> Self {
-        Self { vector, ..self }
+    /// One whose packets VPP gets so many at once.
+    pub(crate) fn vpp_in_vectors_of(self, vpp_vector: usize) -> Self {
+        Self { vpp_vector, ..self }
     }
 
     /// One that VPP does as well, by these commands.

@@ -22,7 +22,7 @@ pub(crate) fn all() -> Vec<Scenario> {
     let in_vectors_of = |name, aim, count| {
         Scenario::new(name, aim, move || in_vectors_of(count))
             .beside_vpp(|| routed_of_vpp(1))
-            .in_vectors_of(count)
+            .vpp_in_vectors_of(count)
     };
     vec![
         Scenario::new("mixed-families", 80.0, || routed(|_| (), |n| family(n % 2 == 0, n)))

@@ -100,7 +100,7 @@ pub(crate) fn in_turn(
 ) -> Result<Option<InTurn>, RigError> {
     let Some(commands) = &scenario.vpp else { return Ok(None) };
     let mut rig = (scenario.make)()?;
-    let setup = setup(&commands(), scenario.vector);
+    let setup = setup(&commands(), scenario.vpp_vector);
     let vpp = Vpp::start(folder, stay_on_this_core()?, &setup, &rig)?;
     let mut all: Vec<Turn> = Vec::with_capacity(turns);
     let quiet = |all: &[Turn], best| all.iter().filter(|turn| turn.pace.is_quiet(best)).count();
@@ -289,4 +289,26 @@ fn write_pcap(path: &Path, frames: &[Vec<u8>]) -> io::Result<()> {
         out.write_all(frame)?;
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_counted_by_ports_and_not_by_their_vlans() {
+        let told = [
+            "              Name               Idx    State  MTU     Counter          Count     ",
+            "local0                            0     down  0/0/0/0       ",
+            "pg0                               1      up   9000/0/0/0     rx packets         1000\r",
+            "                                                             rx bytes          60000\r",
+            "                                                             tx packets            1\r",
+            "pg0.100                           3      up   0/0/0/0        rx packets          500\r",
+            "pg1                               2      up   9000/0/0/0     tx packets          600\r",
+            "                                                             tx bytes          36000\r",
+            "pg2                               4      up   9000/0/0/0     tx packets          400\r",
+        ];
+        assert_eq!(came_and_left(&told.join("\n")), [1000, 1001]);
+        assert_eq!(came_and_left("no such command"), [0, 0]);
+    }
 }
