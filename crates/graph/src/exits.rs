@@ -55,6 +55,7 @@ impl<'a, E: Exit> Exits<'a, E> {
         match group {
             Group::All => self.all(exit),
             Group::Some(slots) => slots.each(|slot| self.bytes.0[slot] = exit.0),
+            Group::One(slot) => self.bytes.0[*slot] = exit.0,
         }
     }
 

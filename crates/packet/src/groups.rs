@@ -12,7 +12,7 @@ use crate::{Frame, PacketView, vectorized};
 
 /// Groups that are looked for; slots that are in none of those are each one of their own, so that
 /// 256 packets of 256 interfaces are not compared 256 times.
-const MOST: usize = 24;
+const MOST: usize = 16;
 
 /// What all of these are, if they are alike.
 #[inline(always)]
@@ -29,6 +29,8 @@ pub enum Group {
     All,
     /// Those of these slots.
     Some(Selection),
+    /// That of one slot.
+    One(usize),
 }
 
 impl Group {
@@ -38,6 +40,11 @@ impl Group {
         match self {
             Self::All => Selection::first(count),
             Self::Some(slots) => slots,
+            Self::One(slot) => {
+                let mut one = Selection::default();
+                one.insert(slot);
+                one
+            }
         }
     }
 }
@@ -45,47 +52,62 @@ impl Group {
 /// The groups of a frame that were not named yet.
 pub struct Groups {
     rest: Selection,
+    /// How many were looked for.
     named: usize,
-    /// None was named, and there are all slots, which `rest` does not say yet.
+    /// None was, and there are all slots, which `rest` does not say yet.
     is_whole: bool,
+    /// The word of `rest` that is next where each slot is a group.
+    word: usize,
 }
 
 impl Groups {
     /// Those of all slots.
     #[inline]
     pub fn all() -> Self {
-        Self { rest: Selection::default(), named: 0, is_whole: true }
+        Self { rest: Selection::default(), named: 0, is_whole: true, word: 0 }
     }
 
-    /// Those of some slots.
+    /// Those of a group that has something else in common, of a frame of `count` packets.
     #[inline]
-    pub fn among(slots: Selection) -> Self {
-        Self { rest: slots, named: 0, is_whole: false }
+    pub fn within(group: Group, count: usize) -> Self {
+        match group {
+            Group::All => Self::all(),
+            some => Self { rest: some.slots(count), named: 0, is_whole: false, word: 0 },
+        }
     }
 
     /// What the lowest slot that is left has, and all that have the same. `of` is what each slot of
     /// the frame has: it may be changed for those that were named.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, of: &[u16]) -> Option<(u16, Group)> {
+        if self.named < MOST {
+            return self.look_for_next(of);
+        }
+        loop {
+            let bits = self.rest.0.get_mut(self.word)?;
+            if *bits != 0 {
+                let slot = self.word * 64 + bits.trailing_zeros() as usize;
+                *bits &= *bits - 1;
+                return Some((*of.get(slot)?, Group::One(slot)));
+            }
+            self.word += 1;
+        }
+    }
+
+    #[inline]
+    fn look_for_next(&mut self, of: &[u16]) -> Option<(u16, Group)> {
         if core::mem::take(&mut self.is_whole) {
             if let Some(its) = alike(of) {
                 return Some((its, Group::All));
             }
             self.rest = Selection::first(of.len());
         }
-        let lowest = self.rest.lowest()?;
-        let its = *of.get(lowest)?;
-        let slots = if self.named < MOST { self.rest.with_value(of, its) } else { one(lowest) };
-        self.named += 1;
+        let its = *of.get(self.rest.lowest()?)?;
+        let slots = self.rest.with_value(of, its);
         self.rest.remove(&slots);
+        self.named += 1;
         Some((its, Group::Some(slots)))
     }
-}
-
-fn one(slot: usize) -> Selection {
-    let mut one = Selection::default();
-    one.insert(slot);
-    one
 }
 
 impl Frame {
@@ -95,6 +117,7 @@ impl Frame {
         match group {
             Group::All => self.len(),
             Group::Some(slots) => slots.len(),
+            Group::One(_) => 1,
         }
     }
 
@@ -105,6 +128,7 @@ impl Frame {
         match group {
             Group::All => longest = self.longest(),
             Group::Some(slots) => slots.each(|slot| longest = longest.max(self.length[slot])),
+            Group::One(slot) => longest = self.length[*slot],
         }
         longest
     }
@@ -112,9 +136,10 @@ impl Frame {
     /// Looks at each packet of a group in order.
     #[inline(always)]
     pub fn each_in(&mut self, group: &Group, mut look: impl FnMut(PacketView<'_>)) {
+        // Each way is a copy of `look`, which is not in line where there are three.
         match group {
             Group::All => self.each(look),
-            Group::Some(slots) => slots.each(|slot| look(self.view(slot))),
+            some => some.slots(self.len()).each(|slot| look(self.view(slot))),
         }
     }
 
@@ -125,6 +150,7 @@ impl Frame {
         match group {
             Group::All => bytes = u64::from(vectorized(|| self.lengths().iter().sum::<u32>())),
             Group::Some(slots) => slots.each(|slot| bytes += u64::from(self.length[slot])),
+            Group::One(slot) => bytes = u64::from(self.length[*slot]),
         }
         bytes
     }
@@ -184,6 +210,7 @@ fn one_by_one(values: &[u16], value: u16) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{HeapPool, Pool};
     use proptest::prelude::*;
 
     #[test]
@@ -197,26 +224,67 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::cases())]
         #[test]
-        fn each_slot_is_in_one_group_in_order(
+        fn each_slot_is_in_one_group(
             of in prop::collection::vec(0u16..40, 1..=VECTOR),
-            left_out in prop::collection::vec(0usize..VECTOR, 0..9),
+            kinds in 1u16..=40,
         ) {
-            let mut wanted = Selection::first(of.len());
-            left_out.into_iter().for_each(|slot| wanted.take(slot));
-            let mut groups = Groups::among(wanted);
-            let (mut all, mut values) = (Vec::new(), Vec::new());
+            let of: Vec<u16> = of.into_iter().map(|its| its % kinds).collect();
+            let (mut groups, mut all, mut values) = (Groups::all(), Vec::new(), Vec::new());
             while let Some((value, group)) = groups.next(&of) {
-                let slots = group.slots(of.len());
-                prop_assert!(slots.slots().all(|slot| of[slot] == value));
+                let slots: Vec<usize> = group.slots(of.len()).slots().collect();
+                prop_assert!(slots.iter().all(|slot| of[*slot] == value));
                 values.push(value);
-                all.extend(slots.slots());
+                all.extend(slots);
             }
             // Of a group that was looked for, all are in it.
             let looked_for = &values[..values.len().min(MOST)];
             let others = &values[looked_for.len()..];
             prop_assert!(looked_for.iter().all(|value| !others.contains(value)));
             all.sort_unstable();
-            prop_assert_eq!(all, wanted.slots().collect::<Vec<_>>());
+            prop_assert_eq!(all, (0..of.len()).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn groups_of_groups_are_parts_of_those(
+            of in prop::collection::vec((0u16..3, 0u16..20), 1..=VECTOR),
+        ) {
+            let (one, other): (Vec<u16>, Vec<u16>) = of.iter().copied().unzip();
+            let (mut outer, mut all) = (Groups::all(), Vec::new());
+            while let Some((value, group)) = outer.next(&one) {
+                let mut inner = Groups::within(group, of.len());
+                while let Some((of_these, group)) = inner.next(&other) {
+                    let slots: Vec<usize> = group.slots(of.len()).slots().collect();
+                    prop_assert!(slots.iter().all(|slot| of[*slot] == (value, of_these)));
+                    all.extend(slots);
+                }
+            }
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..of.len()).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn what_is_told_of_groups_is_what_their_packets_are(
+            lengths in prop::collection::vec(1u8..100, 1..40),
+            kinds in 1u16..=30,
+        ) {
+            let pool = HeapPool::new(40, 128).unwrap();
+            let (mut cache, mut frame) = (pool.cache(), Frame::new());
+            for length in &lengths {
+                frame.push(cache.copy_of(&vec![0; usize::from(*length)]).unwrap(), 0);
+            }
+            let of: Vec<u16> = (0..lengths.len() as u16).map(|slot| slot % kinds).collect();
+            let mut groups = Groups::all();
+            while let Some((_, group)) = groups.next(&of) {
+                let its: Vec<u32> =
+                    group.slots(of.len()).slots().map(|slot| lengths[slot].into()).collect();
+                prop_assert_eq!(frame.count_of(&group), its.len());
+                prop_assert_eq!(frame.longest_of(&group), *its.iter().max().unwrap());
+                prop_assert_eq!(frame.bytes_of(&group), u64::from(its.iter().sum::<u32>()));
+                let mut seen = Vec::new();
+                frame.each_in(&group, |packet| seen.push(packet.length() as u32));
+                prop_assert_eq!(seen, its);
+            }
+            cache.release(frame.take_all());
         }
     }
 }

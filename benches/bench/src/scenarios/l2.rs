@@ -1,6 +1,6 @@
 //! Cross-connects; bridges: few stations and many, learned and not; VLANs; tunnels.
 
-use super::setting::{NEXT_HOP_MAC, adjacency, connect_vlan, random, udp};
+use super::setting::{NEXT_HOP_MAC, adjacency, connect_vlan, random, station, udp};
 use crate::rig::{Rig, RigError, interface};
 use crate::scenario::Scenario;
 use fib::Forward;
@@ -43,12 +43,6 @@ const TUNNEL_OF_VPP: &str = "set interface ip address pg1 192.0.2.1/24\n\
     set ip neighbor pg1 192.0.2.2 02:00:00:00:02:02\n\
     ip route add 10.0.0.1/32 via 192.0.2.2 pg1\n\
     create vxlan tunnel src 192.0.2.1 dst 10.0.0.1 vni 42\n";
-
-/// A host on either side of a bridge.
-fn station(side: u8, number: u32) -> [u8; 6] {
-    let [a, b, c, d] = number.to_be_bytes();
-    [0x06, side, a, b, c, d]
-}
 
 /// VPP's bridge as [`bridge`] has it; whom packets are from it learns, or never does.
 fn bridge_of_vpp(count: u32, learn: bool) -> String {

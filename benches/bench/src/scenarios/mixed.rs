@@ -1,13 +1,14 @@
 //! Traffic that is not all alike: what vectors cost that are split, and short ones.
 
 use super::setting::{
-    NEXT_HOP_MAC, SOURCE_MAC, adjacency, connect_vlan, random, udp, udp6, way_by,
+    NEXT_HOP_MAC, SOURCE_MAC, adjacency, connect_vlan, random, station, udp, udp6, way_by,
 };
 use crate::rig::{ROUTER_MAC, Rig, RigError, interface};
 use crate::scenario::Scenario;
 use fib::adjacency::Adjacency;
+use fib::mac::MacKey;
 use fib::{Ip4Prefix, Ip6Prefix};
-use nodes::tables::Mode;
+use nodes::tables::{BridgeId, BridgePort, Mode};
 use packet::{MemorySink, TxQueue};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use wire::{MacAddr, craft};
@@ -30,10 +31,24 @@ pub(crate) fn all() -> Vec<Scenario> {
         // VPP does not forward those with options.
         Scenario::new("mixed-options", 80.0, || routed(|_| (), |n| options(n % 10 == 0, n))),
         Scenario::new("mixed-ports", 80.0, ports).beside_vpp(|| routed_of_vpp(PORTS)),
+        Scenario::new("mixed-bridge", 60.0, bridge).beside_vpp(bridge_of_vpp),
         Scenario::new("mixed-vlans", 60.0, vlans).beside_vpp(vlans_of_vpp),
         in_vectors_of("ip4-vectors-of-8", 100.0, 8),
         in_vectors_of("ip4-vectors-of-32", 70.0, 32),
     ]
+}
+
+/// VPP's ports up to this one, but for the two that there are.
+fn ports_of_vpp(most: u16) -> String {
+    let port = |port| {
+        format!(
+            "create packet-generator interface pg{port}\n\
+             set interface mac address pg{port} {}\n\
+             set interface state pg{port} up\n",
+            MacAddr(ROUTER_MAC)
+        )
+    };
+    (2..=most).map(port).collect()
 }
 
 /// VPP's routes as [`routed`] has them, and as [`ports`] has them.
@@ -46,15 +61,8 @@ fn routed_of_vpp(ports: u16) -> String {
          set ip neighbor pg1 2001:db8:0:1::2 {mac}\n\
          ip route add 2001:db8:a::/48 via 2001:db8:0:1::2 pg1\n"
     );
+    commands.push_str(&ports_of_vpp(ports));
     for port in 1..=ports {
-        if port > 1 {
-            commands.push_str(&format!(
-                "create packet-generator interface pg{port}\n\
-                 set interface mac address pg{port} {}\n\
-                 set interface state pg{port} up\n",
-                MacAddr(ROUTER_MAC)
-            ));
-        }
         let network = match ports {
             1 => "10.0.0.0/8".to_owned(),
             _ => format!("10.{}.0.0/16", port - 1),
@@ -136,16 +144,21 @@ fn in_vectors_of(count: usize) -> Result<Rig, RigError> {
     routed(|settings| settings.reception.vector_packets = count, |number| family(true, number))
 }
 
+/// One more port that packets leave by.
+fn add_port(rig: &mut Rig, port: u16, mode: Mode) -> Result<(), RigError> {
+    let tx = vec![Box::new(MemorySink::new()) as Box<dyn TxQueue>];
+    rig.dataplane.attach_port(port, port, dataplane::PortQueues { rx: Vec::new(), tx })?;
+    rig.dataplane.set_interface(port, Some(interface(port, mode)));
+    Ok(())
+}
+
 /// Packets leave by eight ports, in no order.
 fn ports() -> Result<Rig, RigError> {
     let packets = (0..PACKETS).map(|number| udp(0x0a00_0001 + ((number % u32::from(PORTS)) << 16)));
     let mut rig = Rig::new(shuffled(packets.collect()), Mode::Routed)?;
     for port in 1..=PORTS {
         if port > 1 {
-            let tx = vec![Box::new(MemorySink::new()) as Box<dyn TxQueue>];
-            let queues = dataplane::PortQueues { rx: Vec::new(), tx };
-            rig.dataplane.attach_port(port, port, queues)?;
-            rig.dataplane.set_interface(port, Some(interface(port, Mode::Routed)));
+            add_port(&mut rig, port, Mode::Routed)?;
         }
         let next_hop = Ipv4Addr::new(192, 0, 2 + port as u8, 2).into();
         let way = way_by(&rig, &Adjacency { interface: port, ..adjacency(next_hop) })?;
@@ -153,6 +166,51 @@ fn ports() -> Result<Rig, RigError> {
         rig.dataplane.ip4.insert(network, way)?;
     }
     Ok(rig)
+}
+
+/// Stations of a bridge that learns.
+const STATIONS: u32 = 256;
+
+/// The port that a station is behind to which packets go.
+fn port_of(number: u32) -> u16 {
+    1 + (number % u32::from(PORTS)) as u16
+}
+
+/// Frames to stations behind eight ports of a bridge, in no order.
+fn bridge() -> Result<Rig, RigError> {
+    let mut random = random();
+    let mut any = move || (random() >> 32) as u32 % STATIONS;
+    let frame = |_| {
+        let mut frame = udp(0x0a00_0001);
+        frame[..6].copy_from_slice(&station(1, any()));
+        frame[6..12].copy_from_slice(&station(0, any()));
+        frame
+    };
+    let mode = Mode::Bridged(BridgePort::new(BridgeId(1)));
+    let mut rig = Rig::new((0..PACKETS).map(frame).collect(), mode)?;
+    for port in 2..=PORTS {
+        add_port(&mut rig, port, mode)?;
+    }
+    for number in 0..STATIONS {
+        let table = &rig.dataplane.stations.table;
+        table.learn(MacKey::new(1, station(0, number)), 0, 0);
+        table.learn(MacKey::new(1, station(1, number)), port_of(number).into(), 0);
+    }
+    Ok(rig)
+}
+
+/// VPP's bridge as [`bridge`] has it.
+fn bridge_of_vpp() -> String {
+    let mut commands = ports_of_vpp(PORTS);
+    commands.push_str("create bridge-domain 1 learn 1 mac-age 5\n");
+    for port in 0..=PORTS {
+        commands.push_str(&format!("set interface l2 bridge pg{port} 1\n"));
+    }
+    for number in 0..STATIONS {
+        let (mac, port) = (MacAddr(station(1, number)), port_of(number));
+        commands.push_str(&format!("l2fib add {mac} 1 pg{port}\n"));
+    }
+    commands
 }
 
 /// Packets of four VLANs, in no order, each cross-connected with another VLAN of the other port.

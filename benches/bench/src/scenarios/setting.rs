@@ -39,6 +39,12 @@ pub(crate) fn udp6(destination: u128) -> Vec<u8> {
 /// Packets of a scenario that are told apart: more destinations than caches hold lines of.
 pub(crate) const PACKETS: u32 = 65_536;
 
+/// A host on either side of a bridge.
+pub(crate) fn station(side: u8, number: u32) -> [u8; 6] {
+    let [a, b, c, d] = number.to_be_bytes();
+    [0x06, side, a, b, c, d]
+}
+
 /// The same numbers in every run (xorshift).
 pub(crate) fn random() -> impl FnMut() -> u64 {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;

@@ -1,9 +1,11 @@
 //! The stations that frames are from and to, as the table of stations knows them.
 
 use crate::tables::{Interfaces, bridge_port};
-use fib::mac::MacKey;
-use packet::{Frame, alike};
+use fib::mac::{MOST_SOUGHT, MacKey};
+use packet::{Frame, Groups, VECTOR};
 use wire::ethernet;
+
+const _: () = assert!(VECTOR <= MOST_SOUGHT, "a vector of keys has room for all of a frame's");
 
 /// Which address of a frame.
 #[derive(Clone, Copy)]
@@ -37,7 +39,7 @@ pub(super) fn read_keys(
 ) {
     let bridge_of = |rx: u16| bridge_port(interfaces, rx).map(|port| port.bridge.0);
     let (offset, shift) = whose.place();
-    if let Some(bridge) = alike(frame.rx()).and_then(bridge_of)
+    if let Some(bridge) = sole_bridge(frame.rx(), bridge_of)
         && frame.shortest() >= ethernet::Header::LEN as u32
         && frame.each_word(offset, |slot, word| {
             keys[slot] = MacKey::from_word(bridge, word >> shift);
@@ -60,4 +62,17 @@ pub(super) fn read_keys(
             .map(|(bridge, octets)| MacKey::from_word(bridge, u64::from_be_bytes(octets) >> shift));
         keys[packet.index()] = key.unwrap_or(MacKey::NOBODY);
     });
+}
+
+/// The bridge that all of these ports are in.
+#[inline]
+fn sole_bridge(ports: &[u16], bridge_of: impl Fn(u16) -> Option<u16>) -> Option<u16> {
+    let mut groups = Groups::all();
+    let sole = bridge_of(groups.next(ports)?.0)?;
+    while let Some((port, _)) = groups.next(ports) {
+        if bridge_of(port) != Some(sole) {
+            return None;
+        }
+    }
+    Some(sole)
 }

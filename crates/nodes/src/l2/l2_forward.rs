@@ -14,10 +14,12 @@ use crate::l2::{
     l2_arp::{ASKING, PASSING},
     l2_nd::is_nd,
 };
-use crate::tables::{Heeds, Interfaces, Link, Setup, Stations, WorkerCounters, bridge_port};
+use crate::tables::{
+    Heeds, Interfaces, Link, MOST_INTERFACES, Setup, Stations, WorkerCounters, bridge_port,
+};
 use fib::mac::{MacKey, MacTable, Sought};
 use graph::{Context, Exits, Node, Published};
-use packet::{Frame, PacketView, VECTOR, alike};
+use packet::{Frame, Groups, PacketView, VECTOR};
 use std::sync::Arc;
 use wire::ethernet::{self, ethertype};
 
@@ -97,65 +99,51 @@ impl Node for L2Forward {
         let count = frame.len();
         stations.table.seek(sought, count);
         stations.table.lookup_sought(sought, stations.now(), &mut found[..count]);
-        if self.all_to_one(frame, interfaces) {
-            exits.all(Exit::Output);
-            return;
-        }
-        // The last frame's ports are often the next one's, too.
-        let mut last = (frame.rx()[0], self.found[0]);
-        let mut exit = decide(interfaces, last.0, last.1);
-        let mut heeds = heeds_of(interfaces, last.0);
-        for slot in 0..count {
-            let ports = (frame.rx()[slot], self.found[slot]);
-            if ports != last {
-                (last, exit) = (ports, decide(interfaces, ports.0, ports.1));
-                heeds = heeds_of(interfaces, ports.0);
-            }
-            frame.tx_mut()[slot] = ports.1 as u16;
-            exits.set(slot, exit);
-            if matches!(exit, Exit::Own | Exit::OwnFeatures) {
-                hand_in(&self.counters, frame.view(slot), ports.1 as u16);
-            }
-            if exit == Exit::Flood {
-                // None has a copy yet.
-                frame.tx_mut()[slot] = 0;
-                let exit = unknown(self.sought.keys()[slot], frame.lengths()[slot]);
-                exits.set(slot, heard(heeds, frame.view(slot).header(), exit));
-            }
-            if heeds.any() && exit == Exit::Output {
-                exits.set(slot, heard(heeds, frame.view(slot).header(), exit));
+        let found = self.found[..count].iter().map(|found| *found as u16);
+        frame.tx_mut().iter_mut().zip(found).for_each(|(tx, found)| *tx = found);
+        let mut by_port = Groups::all();
+        while let Some((rx, group)) = by_port.next(frame.rx()) {
+            let heeds = heeds_of(interfaces, rx);
+            let mut by_station = Groups::within(group, count);
+            while let Some((tx, group)) = by_station.next(frame.tx()) {
+                let exit = decide(interfaces, rx, tx);
+                if matches!(exit, Exit::Own | Exit::OwnFeatures) {
+                    frame.each_in(&group, |packet| hand_in(&self.counters, packet, tx));
+                }
+                if exit == Exit::Flood {
+                    frame.each_in(&group, |mut packet| {
+                        // None has a copy yet.
+                        packet.set_tx(0);
+                        let exit = unknown(self.sought.keys()[packet.index()], packet.length());
+                        exits.set(packet.index(), heard(heeds, packet.header(), exit));
+                    });
+                } else if heeds.any() && exit == Exit::Output {
+                    frame.each_in(&group, |packet| {
+                        exits.set(packet.index(), heard(heeds, packet.header(), exit));
+                    });
+                } else {
+                    exits.group(&group, exit);
+                }
             }
         }
     }
 }
 
-impl L2Forward {
-    /// Whether all frames go from one port to one other and nobody looks into them; they are told
-    /// where then.
-    fn all_to_one(&self, frame: &mut Frame, interfaces: &Interfaces) -> bool {
-        let ports = alike(frame.rx()).zip(alike(&self.found[..frame.len()]));
-        let to = ports.filter(|&(rx, found)| {
-            decide(interfaces, rx, found) == Exit::Output && !heeds_of(interfaces, rx).any()
-        });
-        if let Some((_, found)) = to {
-            frame.tx_mut().fill(found as u16);
-        }
-        to.is_some()
-    }
-}
+// A station that is not known is behind a port that there is not.
+const _: () = assert!(MOST_INTERFACES <= MacTable::UNKNOWN as u16 as usize);
 
 /// What becomes of frames from `rx` to a station that was `found` behind a port.
-fn decide(interfaces: &Interfaces, rx: u16, found: u32) -> Exit {
+fn decide(interfaces: &Interfaces, rx: u16, found: u16) -> Exit {
     let Some(from) = bridge_port(interfaces, rx).filter(|port| port.forward) else {
         return Exit::NotForwarding;
     };
     // A station behind a port that left is looked for everywhere.
-    let to = u16::try_from(found).ok().and_then(|to| bridge_port(interfaces, to));
-    match to.filter(|to| found != MacTable::UNKNOWN && to.bridge == from.bridge) {
+    let to = bridge_port(interfaces, found).filter(|to| to.bridge == from.bridge);
+    match to {
         None => Exit::Flood,
-        Some(_) if found == u32::from(rx) => Exit::SamePort,
+        Some(_) if found == rx => Exit::SamePort,
         Some(to) if from.reaches(&to) => {
-            match interfaces.get(found as u16).filter(|row| row.link == Link::Bridge) {
+            match interfaces.get(found).filter(|row| row.link == Link::Bridge) {
                 Some(own) if own.input.is_empty() => Exit::Own,
                 Some(_) => Exit::OwnFeatures,
                 None => Exit::Output,
@@ -205,8 +193,8 @@ pub(crate) fn hand_in(counters: &WorkerCounters, mut packet: PacketView<'_>, own
 }
 
 /// What becomes of a frame whose destination nobody has.
-fn unknown(destination: MacKey, length: u32) -> Exit {
-    if length < ethernet::Header::LEN as u32 {
+fn unknown(destination: MacKey, length: usize) -> Exit {
+    if length < ethernet::Header::LEN {
         return Exit::Runt;
     }
     match destination.address() {
