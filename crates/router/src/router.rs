@@ -330,6 +330,30 @@ neighbor = [{ port = "p1", address = "192.0.2.9", mac = "06:00:00:00:00:09" }]
     }
 
     #[test]
+    fn a_port_whose_device_is_opened_again_keeps_what_the_rest_of_the_configuration_says_of_it() {
+        let whole = config(WHOLE);
+        let mut router = Router::start(&config(""), Arc::new(|| ())).unwrap();
+        router.apply_all(&Config::diff(&config(""), &whole)).unwrap();
+        // Who lives on the wire was told of meanwhile, and that was mirrored.
+        let uncounted = |router: &Router| {
+            let told = state(router);
+            let mut parts = told.split("sent: ");
+            let first = parts.next().unwrap_or_default().to_owned();
+            let is_digit = |c: char| c.is_ascii_digit();
+            parts.fold(first, |all, part| all + part.trim_start_matches(is_digit))
+        };
+        let all = uncounted(&router);
+        for (name, _) in whole.ports.iter() {
+            let mut other = whole.clone();
+            other.ports.get_mut(name).unwrap().mtu = 1400;
+            router.apply_all(&Config::diff(&whole, &other)).unwrap();
+            assert_eq!(uncounted(&router), all, "{name} has another MTU");
+            router.apply_all(&Config::diff(&other, &whole)).unwrap();
+            assert_eq!(uncounted(&router), all, "{name} has its MTU again");
+        }
+    }
+
+    #[test]
     fn routes_that_do_not_all_fit_are_refused_and_those_that_do_are_there_whatever_is_between() {
         let with = |count: usize, room: usize| {
             let route = |n: usize| match n % 700 {
