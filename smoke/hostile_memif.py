@@ -178,15 +178,16 @@ def wild_server():
         peer = Peer(listener.accept()[0])
         peer.raw(words)
         peer.left()
-    peer, shared = Peer(listener.accept()[0]), None
+    peer = Peer(listener.accept()[0])
     peer.say(HELLO, hello)
-    rings = []
+    # The rings' memory, and that of packets, where they are not copied.
+    regions, rings = [], []
     while True:
         kind, body, descriptors = peer.hear()
         if kind == REGION:
-            bytes = struct.unpack_from("=HQ", body)[1]
-            assert truncated(descriptors[0]) is False
-            shared = mmap.mmap(descriptors[0], bytes)
+            index, bytes = struct.unpack_from("=HQ", body)
+            assert index == len(regions) and truncated(descriptors[0]) is False
+            regions.append(mmap.mmap(descriptors[0], bytes))
         if kind == ADD_RING:
             rings.append(struct.unpack_from("=HHHIBH", body))
         if kind == CONNECT:
@@ -195,9 +196,13 @@ def wild_server():
     peer.say(CONNECTED)
     to_client = next(told[3] for told in rings if not told[0] & 1)
     size = 1 << rings[0][4]
-    for _ in range(200):
+    shared, packets = regions[0], regions[1:]
+    for turn in range(200):
         for slot in range(0, size, 7):
             shared[to_client + 128 + slot * 16:to_client + 144 + slot * 16] = os.urandom(16)
+        for memory in packets:
+            place = turn * 8191 % (len(memory) - 65536)
+            memory[place:place + 65536] = os.urandom(65536)
         head, = struct.unpack_from("=H", shared, to_client + 6)
         struct.pack_into("=H", shared, to_client + 64, head)
     struct.pack_into("=H", shared, to_client + 64, (head + 0x4000) & 0xFFFF)

@@ -4,7 +4,7 @@
 //!  first byte   0: to a server, 1: to a client   the rest: messages of 1 + 128 bytes, the first of
 //!                                                them says whether a descriptor comes along
 //!               2: into a server's rings, 3: into a client's   steps of 12 bytes: where, what, then
-//!                                                              a burst
+//!               4: into those of a client that copies nothing  a burst
 //! ```
 #![no_main]
 
@@ -13,17 +13,18 @@ use memif::control::{
     Carries, Client, ClientStep, MAX_SHARED_BYTES, MESSAGE_BYTES, Message, Server, ServerStep,
     Wish, ring_bytes,
 };
-use memif::probe::Probe;
-use memif::{Role, Shape};
-use packet::{Burst, HeapPool, Pool};
+use memif::probe::{Peer, Probe};
+use memif::{Role, Shape, SharedBuffers};
+use packet::{Burst, HeapPool, PacketCache, Pool};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((kind, rest)) = bytes.split_first() else { return };
-    match kind % 4 {
+    match kind % 5 {
         0 => to_server(rest),
         1 => to_client(rest),
         2 => into_rings(Role::Server, rest),
-        _ => into_rings(Role::Client, rest),
+        3 => into_rings(Role::Client, rest),
+        _ => into_rings_without_a_copy(rest),
     }
 });
 
@@ -62,7 +63,9 @@ fn to_server(bytes: &[u8]) {
 
 fn to_client(bytes: &[u8]) {
     let shape = Shape { to_server: 3, to_client: 2, ring_log2: 10, buffer_bytes: 2048 };
-    let mut client = Client::new(Wish { id: 0, secret: [0; 24], shape }, "fuzz");
+    let packet_bytes = bytes.first().filter(|first| *first % 2 == 1).map(|_| 1 << 20);
+    let wish = Wish { id: 0, secret: [0; 24], shape, packet_bytes };
+    let mut client = Client::new(wish, "fuzz");
     for (_, message) in messages(bytes) {
         match client.receive(&message) {
             Ok(ClientStep::Say(said, carries)) => {
@@ -82,21 +85,38 @@ fn into_rings(role: Role, bytes: &[u8]) {
     const LOG2: u8 = 3;
     let Ok(mut probe) = Probe::new(role, LOG2, 64) else { return };
     let (Ok(pool), peer) = (HeapPool::new(32, 256), probe.peer()) else { return };
-    let mut cache = pool.cache();
+    steps(bytes, &mut probe, &peer, &mut *pool.cache(), 256);
+    let usage = pool.usage();
+    assert_eq!(usage.free, usage.total);
+}
+
+fn into_rings_without_a_copy(bytes: &[u8]) {
+    const LOG2: u8 = 3;
+    let Ok(pool) = HeapPool::new(1024, 0) else { return };
+    let Ok(buffers) = SharedBuffers::new(Box::new(pool), 192) else { return };
+    let Ok(mut probe) = Probe::zero_copy(LOG2, &buffers) else { return };
+    let peer = probe.peer();
+    steps(bytes, &mut probe, &peer, &mut *buffers.cache(), 192);
+}
+
+fn steps(
+    bytes: &[u8],
+    probe: &mut Probe,
+    peer: &Peer,
+    cache: &mut dyn PacketCache,
+    longest: usize,
+) {
     for step in bytes.chunks_exact(12) {
         let at = usize::from(u16::from_le_bytes([step[0], step[1]])) % peer.bytes();
         peer.write(at, &step[4..4 + usize::from(step[2] % 9)]);
         let mut packets = Vec::new();
-        let _ = probe.receive(&mut *cache, usize::from(step[3] % 16), &mut packets);
+        let _ = probe.receive(cache, usize::from(step[3] % 16), &mut packets);
         for packet in &packets {
-            assert!((1..=256).contains(&packet.bytes().len()));
+            assert!((1..=longest).contains(&packet.bytes().len()));
         }
-        if let Ok((done, _)) = probe.transmit(&packets) {
-            assert!(done <= packets.len());
-        }
+        Burst::offer(&mut packets, |burst| {
+            let _ = probe.transmit(cache, burst);
+        });
         cache.release(Burst::of(&mut packets));
     }
-    drop(cache);
-    let usage = pool.usage();
-    assert_eq!(usage.free, usage.total);
 }

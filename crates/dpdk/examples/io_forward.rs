@@ -65,15 +65,7 @@ struct End {
 
 /// The ports that the words ask for, and whether the first makes packets to begin with.
 fn ports(words: &[&str]) -> Option<(Vec<PortSpec>, bool)> {
-    let memif = |role, socket: &str| {
-        PortSpec::Memif(Memif {
-            role,
-            socket: socket.into(),
-            id: 0,
-            ring_log2: 10,
-            buffer_bytes: 2048,
-        })
-    };
+    let memif = |role, socket: &str| PortSpec::from(Memif::usual(role, socket.into(), 0));
     let null = PortSpec::Null(Null { packet_bytes: 64 });
     let linux = |device: &str| PortSpec::AfPacket(AfPacket { device: device.into() });
     let xdp = |device: &str| {

@@ -64,6 +64,11 @@ pub(crate) trait Kind: fmt::Display {
         false
     }
 
+    /// Its driver tells a device, or a program, where a packet lies: it must lie in DPDK's memory.
+    fn tells_addresses(&self) -> bool {
+        false
+    }
+
     /// It is found on the bus of cards, which the environment must have looked at.
     fn is_card(&self) -> bool {
         false

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  eal      started once; memory: hugepages or not; privilege, open_files: what we may do; log: kept quiet
-//!  pool     packet buffers in DPDK's memory; thread: who has a cache of them
+//!  pool     packet buffers in DPDK's memory; thread: who has a cache of them; shared_pool: those that peers of memifs see
 //!  kinds    the kinds of ports, one file each; kind: what differs by kind
 //!  driver   what carries a port's packets: eth_dev, one of DPDK's, or one of ours (kinds/memif, kinds/af_packet)
 //!  device   a port as DPDK takes it; arguments: with what it is told; stale: sockets left by the dead
@@ -72,6 +72,7 @@ mod privilege;
 mod queue;
 mod receive_times;
 mod rests;
+mod shared_pool;
 mod stale;
 mod stats;
 mod sync;
@@ -94,4 +95,5 @@ pub use port::{Port, PortOptions};
 pub use privilege::Privilege;
 pub use queue::{RxHandle, TxHandle};
 pub use receive_times::{PortClock, ReceiveTimes};
+pub use shared_pool::SHARED_HEADER_BYTES;
 pub use stats::PortStats;

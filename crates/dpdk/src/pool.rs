@@ -29,6 +29,7 @@ struct Shared {
     mempool: NonNull<ffi::Mempool>,
     total: usize,
     memory_bytes: usize,
+    frame_bytes: u16,
     eal: Eal,
 }
 
@@ -68,11 +69,17 @@ impl DpdkPool {
         // SAFETY: a live pool; both results are ours.
         unsafe { ffi::volley_pool_facts(mempool.as_ptr(), &mut total, &mut memory_bytes) };
         let (total, memory_bytes) = (total as usize, memory_bytes as usize);
-        Ok(Self(Arc::new(Shared { mempool, total, memory_bytes, eal: eal.clone() })))
+        let eal = eal.clone();
+        Ok(Self(Arc::new(Shared { mempool, total, memory_bytes, frame_bytes, eal })))
     }
 
     pub(crate) fn eal(&self) -> &Eal {
         &self.0.eal
+    }
+
+    /// Longest frame that a buffer is sure to hold.
+    pub(crate) fn frame_bytes(&self) -> u16 {
+        self.0.frame_bytes
     }
 
     pub(crate) fn downgrade(&self) -> WeakPool {

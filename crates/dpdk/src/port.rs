@@ -298,7 +298,8 @@ impl Port {
         let may = all || some.is_some();
         let large = may.then(large_pool::there).flatten().map(|pool| pool.cache());
         let takes = some.unwrap_or_else(|| Arc::new(move |_, _| all));
-        TxHandle::take(queue, || self.driver.sink(number), takes, &self.cut, large)
+        let copies = self.spec.as_kind().tells_addresses();
+        TxHandle::take(queue, || self.driver.sink(number), (takes, copies), &self.cut, large)
     }
 
     /// Receive queues it has.

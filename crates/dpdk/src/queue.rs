@@ -2,7 +2,7 @@
 
 use crate::driver::{Sink, Source, TakesLarge};
 use crate::gate::Gate;
-use crate::{checksum, ffi, merging, thread};
+use crate::{checksum, ffi, merging, shared_pool, thread};
 use packet::{Burst, Mbuf, PacketBuf, PacketCache, RxQueue, TxQueue, Wakes};
 use sockets::cut_of;
 use std::sync::Arc;
@@ -60,6 +60,9 @@ pub struct TxHandle {
     counts: Arc<LargeCounts>,
     /// What a large frame was cut into.
     pieces: Vec<PacketBuf>,
+    /// What lies in memory of memifs' peers is sent as a copy.
+    copies_shared: bool,
+    copies: Vec<PacketBuf>,
     /// Room for packets that are put together, of a port that takes large frames.
     large: Option<Box<dyn PacketCache>>,
 }
@@ -134,13 +137,46 @@ impl TxHandle {
     pub(crate) fn take(
         queue: &Arc<Queue>,
         sink: impl FnOnce() -> Option<Sink>,
-        takes_large: TakesLarge,
+        (takes_large, copies_shared): (TakesLarge, bool),
         counts: &Arc<LargeCounts>,
         large: Option<Box<dyn PacketCache>>,
     ) -> Option<Self> {
         let handle = Handle::take(queue, sink)?;
         let counts = Arc::clone(counts);
-        Some(Self { handle, takes_large, counts, pieces: Vec::new(), large })
+        let (pieces, copies) = (Vec::new(), Vec::new());
+        Some(Self { handle, takes_large, counts, pieces, copies_shared, copies, large })
+    }
+
+    /// Sends packets of whatever kind. To be called with the gate open.
+    #[inline]
+    fn transmit_all(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+        if packets.iter().any(PacketBuf::may_be_large) {
+            self.transmit_large(cache, packets);
+        } else if self.merges(packets) {
+            self.transmit_merged(cache, packets);
+        } else {
+            self.handle.way.transmit(cache, packets);
+        }
+    }
+
+    /// Sends packets of which some lie where nobody but us and memifs' peers reaches them. To be
+    /// called with the gate open.
+    #[cold]
+    fn transmit_copies(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
+        let mut ready = core::mem::take(&mut self.copies);
+        while let Some(packet) = packets.pop() {
+            if !shared_pool::has(&packet) {
+                ready.push(packet);
+                continue;
+            }
+            let copy = cache.copy_of(packet.bytes());
+            self.counts.lost.fetch_add(copy.is_none().into(), Ordering::Relaxed);
+            ready.extend(copy);
+            cache.release_one(packet);
+        }
+        Burst::offer(&mut ready, |burst| self.transmit_all(cache, burst));
+        self.lose(cache, Burst::of(&mut ready));
+        self.copies = ready;
     }
 
     /// Sends packets of which some are large, and may have to be cut. To be called with the gate
@@ -278,12 +314,10 @@ impl TxQueue for TxHandle {
         if !self.handle.queue.gate.enter() {
             return;
         }
-        if packets.iter().any(PacketBuf::may_be_large) {
-            self.transmit_large(cache, packets);
-        } else if self.merges(packets) {
-            self.transmit_merged(cache, packets);
+        if self.copies_shared && packets.iter().any(shared_pool::has) {
+            self.transmit_copies(cache, packets);
         } else {
-            self.handle.way.transmit(cache, packets);
+            self.transmit_all(cache, packets);
         }
         self.handle.queue.gate.leave();
     }

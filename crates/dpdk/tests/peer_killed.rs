@@ -18,7 +18,7 @@ const ROLE: &str = "VOLLEY_TEST_MEMIF_ROLE";
 const SOCKET: &str = "VOLLEY_TEST_MEMIF_SOCKET";
 
 fn memif(role: MemifRole, socket: PathBuf) -> PortSpec {
-    PortSpec::Memif(Memif { role, socket, id: 0, ring_log2: 10, buffer_bytes: 2048 })
+    Memif::usual(role, socket, 0).into()
 }
 
 /// Not a test by itself: what the child process runs until it is killed.

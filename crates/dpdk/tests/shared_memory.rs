@@ -14,7 +14,7 @@ use wire::craft;
 use wire::cut::Cut;
 
 fn memif(role: MemifRole, socket: &Path) -> PortSpec {
-    PortSpec::Memif(Memif { role, socket: socket.into(), id: 3, ring_log2: 10, buffer_bytes: 2048 })
+    Memif::usual(role, socket.into(), 3).into()
 }
 
 fn socket(name: &str) -> PathBuf {
@@ -52,6 +52,60 @@ fn memif_carries_packets_both_ways() {
     drop((server, client));
     assert!(rig.nothing_leaked());
     assert!(!socket.exists());
+}
+
+fn zero_copy(socket: &Path) -> PortSpec {
+    Memif { zero_copy: true, ..Memif::usual(MemifRole::Client, socket.into(), 3) }.into()
+}
+
+#[test]
+fn memif_without_a_copy_carries_packets_both_ways_and_from_one_to_another() {
+    let mut rig = rig();
+    let sockets = [socket("zero-left"), socket("zero-right")];
+    let mut servers = sockets.each_ref().map(|it| rig.open(&memif(MemifRole::Server, it)));
+    let mut clients = sockets.each_ref().map(|it| rig.open(&zero_copy(it)));
+    for (server, client) in servers.iter_mut().zip(&mut clients) {
+        wait_for_link(server, client);
+        pass_both_ways(&mut rig, server, client);
+    }
+    // As a router does.
+    let ([left, right], [from, to]) = (&mut servers, &mut clients);
+    let sent = frames(40);
+    rig.send(left, &sent);
+    let (mut packets, mut waiting) = (Vec::new(), 40);
+    wait_until("packets pass", || {
+        from.rx.receive(&mut *rig.cache, 16, &mut packets);
+        waiting -= to.tx.send(&mut *rig.cache, &mut packets);
+        waiting == 0
+    });
+    assert_eq!(rig.expect(right, 40), sent);
+    let error = Memif { zero_copy: true, ..Memif::usual(MemifRole::Server, socket("no"), 0) };
+    let error = Port::open(&rig.eal, &error.into(), rig.options()).err().unwrap().to_string();
+    assert!(error.contains("no memory to share"), "{error}");
+    drop((servers, clients));
+    assert!(rig.nothing_leaked());
+}
+
+/// A machine tells its host where a packet lies in its own memory, and that one does not see ours
+/// that memif's peers see.
+#[test]
+fn what_came_without_a_copy_leaves_as_one_where_its_address_would_be_told() {
+    let mut rig = rig();
+    let mut server = rig.open(&memif(MemifRole::Server, &socket("told-memif")));
+    let mut client = rig.open(&zero_copy(&socket("told-memif")));
+    wait_for_link(&server, &client);
+    let [mut host, mut machine] = host_and_machine(&rig, "told", [false, false]);
+    let sent = frames(40);
+    rig.send(&mut server, &sent);
+    let (mut packets, mut waiting) = (Vec::new(), 40);
+    wait_until("packets pass", || {
+        client.rx.receive(&mut *rig.cache, 16, &mut packets);
+        waiting -= machine.tx.send(&mut *rig.cache, &mut packets);
+        waiting == 0
+    });
+    assert_eq!(rig.expect(&mut host, 40), sent);
+    drop((machine, host, client, server));
+    assert!(rig.nothing_leaked());
 }
 
 /// A host and a machine, one of which listens.

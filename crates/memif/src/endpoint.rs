@@ -26,14 +26,21 @@ impl Endpoint {
     /// Opens it, stopped. A server's socket is there afterwards.
     pub fn open(settings: Settings) -> io::Result<Self> {
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, what.to_owned());
-        let shape = Shape {
-            to_server: settings.rx_queues.max(settings.tx_queues),
-            to_client: settings.rx_queues.max(settings.tx_queues),
-            ring_log2: settings.ring_log2,
-            buffer_bytes: settings.buffer_bytes,
-        };
+        let most = settings.rx_queues.max(settings.tx_queues);
+        let shape = Shape { to_server: most, to_client: most, ..settings.shape() };
         if settings.ring_log2 > MAX_RING_LOG2 || settings.rx_queues.min(settings.tx_queues) == 0 {
             return Err(wrong("rings of at most 2^14 packets, at least one each way"));
+        }
+        match settings.role {
+            Role::Server if settings.zero_copy.is_some() => {
+                return Err(wrong(
+                    "a memif's server has no memory to share: zero copy is a client's",
+                ));
+            }
+            Role::Client if shape.buffer_bytes == 0 && settings.zero_copy.is_none() => {
+                return Err(wrong("slots without buffers"));
+            }
+            Role::Server | Role::Client => {}
         }
         if settings.role == Role::Client && !shape.is_possible() {
             return Err(wrong("more memory than a memif can have: fewer queues, smaller rings"));

@@ -5,7 +5,8 @@
 //!  service    one thread for all: who listens, who connects, who says what; session: one connection
 //!  control    what is said, as pure state machines; socket: how it goes over
 //!  region     memory that both sides have, and that neither can take away; shape: how ours is laid out
-//!  ring       a ring in it; receive, transmit: packets out of and into rings
+//!  ring       a ring in it; receive, transmit: packets out of and into rings, copied
+//!  zero_copy  the same of a client that lends its buffers out, and hands packets over as they lie
 //!  probe      one ring without a peer, for tests and fuzzers
 //!  queue      what a worker holds: follows connections as they come and go; bell, signal: wake who does not poll
 //! ```
@@ -21,7 +22,8 @@
 //! | a shorter memory | cannot be: its size is sealed, or the memory refused |
 //! | an eventfd that is full | nobody waits; it is signalled by the kernel, not written |
 //!
-//! Nothing of it touches memory that is not shared with that peer.
+//! Nothing of it touches memory that is not shared with that peer. Where nothing is copied
+//! (`zero_copy`), a peer can besides change packets while they are worked at.
 // Memory that others write is read through pointers: `region`, `ring` and `socket` are the wall.
 #![allow(unsafe_code)]
 
@@ -41,6 +43,7 @@ mod shape;
 pub mod signal;
 pub mod socket;
 mod transmit;
+mod zero_copy;
 
 pub use counts::Counters;
 pub use endpoint::Endpoint;
@@ -48,3 +51,4 @@ pub use interface::{Role, Settings};
 pub use queue::{Receiver, Sender};
 pub use region::{Region, RegionError};
 pub use shape::{Direction, Shape};
+pub use zero_copy::{SharedBuffers, WeakSharedBuffers};

@@ -3,13 +3,13 @@
 use crate::bell::eventfd;
 use crate::control::ring_bytes;
 use crate::counts::Counts;
-use crate::receive::Incoming;
+use crate::queue::{InEnd, OutEnd};
 use crate::region::{Region, RegionError};
 use crate::ring::{Buffers, Memory, Ring};
 use crate::shape::{Direction, Shape};
-use crate::transmit::Outgoing;
-use crate::{Counters, Role};
-use packet::{PacketBuf, PacketCache};
+use crate::zero_copy::{Handing, Lending, SharedBuffers};
+use crate::{Counters, Role, receive, transmit};
+use packet::{Burst, PacketBuf, PacketCache};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ pub struct Lied;
 pub struct Probe {
     memory: Memory,
     bytes: usize,
-    incoming: Incoming,
-    outgoing: Outgoing,
+    incoming: InEnd,
+    outgoing: OutEnd,
     received: Counts,
     sent: Counts,
 }
@@ -31,6 +31,36 @@ pub struct Probe {
 impl Probe {
     /// Empty rings, as that role has them. The memory is laid out as a client of ours does it.
     pub fn new(role: Role, ring_log2: u8, buffer_bytes: u16) -> io::Result<Self> {
+        Self::laid_out(ring_log2, buffer_bytes, |shape, to_server, to_client, bell| {
+            let own = |direction| shape.buffers(direction, 0);
+            let (incoming, outgoing) = match role {
+                Role::Server => ((to_server, Buffers::Peers), (to_client, Buffers::Peers)),
+                Role::Client => {
+                    ((to_client, own(Direction::ToClient)), (to_server, own(Direction::ToServer)))
+                }
+            };
+            (
+                Box::new(receive::Copying::new(incoming.0, incoming.1, bell)),
+                Box::new(transmit::Copying::new(outgoing.0, outgoing.1)),
+            )
+        })
+    }
+
+    /// The same of a client whose packets lie in these buffers.
+    pub fn zero_copy(ring_log2: u8, buffers: &SharedBuffers) -> io::Result<Self> {
+        Self::laid_out(ring_log2, 0, |_, to_server, to_client, bell| {
+            (
+                Box::new(Lending::new(to_client, buffers.clone(), bell)),
+                Box::new(Handing::new(to_server, buffers.clone())),
+            )
+        })
+    }
+
+    fn laid_out(
+        ring_log2: u8,
+        buffer_bytes: u16,
+        ends: impl FnOnce(Shape, Ring, Ring, OwnedFd) -> (InEnd, OutEnd),
+    ) -> io::Result<Self> {
         let shape = Shape { to_server: 1, to_client: 1, ring_log2, buffer_bytes };
         let (region, _fd) = Region::create(shape.bytes())?;
         let memory: Memory = Arc::from([region]);
@@ -42,18 +72,7 @@ impl Probe {
             Ok::<_, io::Error>(ring)
         };
         let (to_server, to_client) = (ring(Direction::ToServer)?, ring(Direction::ToClient)?);
-        let ours = |direction| shape.buffers(direction, 0);
-        let bell = eventfd()?;
-        let (incoming, outgoing) = match role {
-            Role::Server => (
-                Incoming::new(to_server, Buffers::Peers, bell),
-                Outgoing::new(to_client, Buffers::Peers),
-            ),
-            Role::Client => (
-                Incoming::new(to_client, ours(Direction::ToClient), bell),
-                Outgoing::new(to_server, ours(Direction::ToServer)),
-            ),
-        };
+        let (incoming, outgoing) = ends(shape, to_server, to_client, eventfd()?);
         let bytes = shape.bytes() as usize;
         let (received, sent) = (Counts::default(), Counts::default());
         Ok(Self { memory, bytes, incoming, outgoing, received, sent })
@@ -79,9 +98,13 @@ impl Probe {
         self.incoming.receive(cache, most, into, &self.received).map_err(|_| Lied)
     }
 
-    /// As a queue's: how many are done with, and whether the peer waits to be woken.
-    pub fn transmit(&mut self, packets: &[PacketBuf]) -> Result<(usize, bool), Lied> {
-        self.outgoing.transmit(packets, &self.sent).map_err(|_| Lied)
+    /// As a queue's; whether the peer waits to be woken.
+    pub fn transmit(
+        &mut self,
+        cache: &mut dyn PacketCache,
+        packets: &mut Burst<'_>,
+    ) -> Result<bool, Lied> {
+        self.outgoing.transmit(cache, packets, &self.sent).map_err(|_| Lied)
     }
 
     /// What was received, and what was sent.

@@ -13,14 +13,46 @@
 
 use crate::bell::Bell;
 use crate::counts::Counts;
-use crate::receive::Incoming;
 use crate::ring::Lie;
 use crate::signal::Signal;
-use crate::transmit::Outgoing;
 use packet::{Burst, PacketBuf, PacketCache, RxQueue, TxQueue, Wakes};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The end of a ring at which packets come out: `receive`, or `zero_copy`.
+pub(crate) trait Incoming: Send {
+    /// Appends packets to `into`, at most so many.
+    fn receive(
+        &mut self,
+        cache: &mut dyn PacketCache,
+        most: usize,
+        into: &mut Vec<PacketBuf>,
+        counts: &Counts,
+    ) -> Result<(), Lie>;
+
+    /// From here on packets ring what this says; none where they may come without.
+    fn before_rest(&self) -> Option<RawFd>;
+
+    /// And no longer.
+    fn after_rest(&self);
+}
+
+/// The end of a ring at which packets go in: `transmit`, or `zero_copy`.
+pub(crate) trait Outgoing: Send {
+    /// Takes packets from the front, as many as there is room for; says whether somebody waits to
+    /// be told.
+    fn transmit(
+        &mut self,
+        cache: &mut dyn PacketCache,
+        packets: &mut Burst<'_>,
+        counts: &Counts,
+    ) -> Result<bool, Lie>;
+}
+
+/// A queue's end of a ring, either way.
+pub(crate) type InEnd = Box<dyn Incoming>;
+pub(crate) type OutEnd = Box<dyn Outgoing>;
 
 /// What a connection has beside its rings.
 pub(crate) struct Link {
@@ -60,7 +92,7 @@ impl<T> Default for Line<T> {
     }
 }
 
-impl Line<Incoming> {
+impl Line<InEnd> {
     /// One that wakes who rests on it. Where there is no descriptor left for that, it must be
     /// looked at.
     pub(crate) fn waking() -> Self {
@@ -119,19 +151,19 @@ impl<T> Drop for Holder<T> {
 }
 
 /// One receive queue of an interface.
-pub struct Receiver(Holder<Incoming>);
+pub struct Receiver(Holder<InEnd>);
 
 /// One transmit queue of an interface.
-pub struct Sender(Holder<Outgoing>);
+pub struct Sender(Holder<OutEnd>);
 
 impl Receiver {
-    pub(crate) fn take(line: &Arc<Line<Incoming>>) -> Option<Self> {
+    pub(crate) fn take(line: &Arc<Line<InEnd>>) -> Option<Self> {
         Holder::take(line).map(Self)
     }
 }
 
 impl Sender {
-    pub(crate) fn take(line: &Arc<Line<Outgoing>>) -> Option<Self> {
+    pub(crate) fn take(line: &Arc<Line<OutEnd>>) -> Option<Self> {
         Holder::take(line).map(Self)
     }
 }
@@ -152,7 +184,10 @@ impl RxQueue for Receiver {
         let Some(changed) = &self.0.line.changed else { return Wakes::Unseen };
         let changed = changed.fd().as_raw_fd();
         match &self.0.end {
-            Some(end) => Wakes::Either(changed, lock(&end.ring).before_rest()),
+            Some(end) => match lock(&end.ring).before_rest() {
+                Some(bell) => Wakes::Either(changed, bell),
+                None => Wakes::Unseen,
+            },
             None => Wakes::Readable(changed),
         }
     }
@@ -172,10 +207,9 @@ impl TxQueue for Sender {
     fn transmit(&mut self, cache: &mut dyn PacketCache, packets: &mut Burst<'_>) {
         self.0.follow();
         let Some(end) = &self.0.end else { return };
-        let outcome = lock(&end.ring).transmit(packets, &self.0.line.counts);
+        let outcome = lock(&end.ring).transmit(cache, packets, &self.0.line.counts);
         match outcome {
-            Ok((done, waited_for)) => {
-                cache.release(packets.take_front(done));
+            Ok(waited_for) => {
                 if let (true, Some(signal)) = (waited_for, &end.signal) {
                     signal.send();
                 }

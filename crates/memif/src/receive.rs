@@ -8,7 +8,9 @@
 
 use crate::bell::drain;
 use crate::counts::{Counts, Worked};
+use crate::queue::Incoming;
 use crate::ring::{Buffers, Descriptor, Lie, MORE, Ring};
+use core::ops::Deref;
 use packet::{Burst, PacketBuf, PacketCache, prefetch_read};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::Ordering;
@@ -16,34 +18,17 @@ use std::sync::atomic::Ordering;
 /// Descriptors looked at in one go, so that their packets are on the way before they are needed.
 const AHEAD: usize = 32;
 
-/// The end of a ring at which packets come out.
-pub(crate) struct Incoming {
+/// A ring out of which we take packets, and the bell that the other side rings while we rest. It
+/// has this eventfd, too: who makes it ring for nothing keeps a worker awake, as its packets would.
+pub(crate) struct Rung {
     ring: Ring,
-    buffers: Buffers,
-    /// Rung by the other side while we rest. It has this eventfd, too: who makes it ring for
-    /// nothing keeps a worker awake, as its packets would.
     bell: OwnedFd,
-    /// The next slot to take.
-    next: u16,
 }
 
-/// A packet that comes out of several slots.
-#[derive(Default)]
-struct Partial {
-    begun: bool,
-    wrong: bool,
-}
-
-impl Incoming {
-    /// An end that begins with an empty ring.
-    pub(crate) fn new(ring: Ring, buffers: Buffers, bell: OwnedFd) -> Self {
+impl Rung {
+    pub(crate) fn new(ring: Ring, bell: OwnedFd) -> Self {
         ring.want_no_bell();
-        let mut incoming = Self { ring, buffers, bell, next: 0 };
-        match incoming.buffers {
-            Buffers::Peers => incoming.ring.tail().store(0, Ordering::Release),
-            Buffers::Ours { .. } => incoming.hand_out(0, incoming.ring.size()),
-        }
-        incoming
+        Self { ring, bell }
     }
 
     /// From here on packets ring what this says.
@@ -56,6 +41,42 @@ impl Incoming {
     pub(crate) fn after_rest(&self) {
         self.ring.want_no_bell();
         drain(&self.bell);
+    }
+}
+
+impl Deref for Rung {
+    type Target = Ring;
+
+    #[inline]
+    fn deref(&self) -> &Ring {
+        &self.ring
+    }
+}
+
+/// The end of a ring at which packets come out, copied into buffers of their own.
+pub(crate) struct Copying {
+    ring: Rung,
+    buffers: Buffers,
+    /// The next slot to take.
+    next: u16,
+}
+
+/// A packet that comes out of several slots.
+#[derive(Default)]
+struct Partial {
+    begun: bool,
+    wrong: bool,
+}
+
+impl Copying {
+    /// An end that begins with an empty ring.
+    pub(crate) fn new(ring: Ring, buffers: Buffers, bell: OwnedFd) -> Self {
+        let mut copying = Self { ring: Rung::new(ring, bell), buffers, next: 0 };
+        match copying.buffers {
+            Buffers::Peers => copying.ring.tail().store(0, Ordering::Release),
+            Buffers::Ours { .. } => copying.hand_out(0, copying.ring.size()),
+        }
+        copying
     }
 
     /// Hands buffers of ours out, those of so many slots from this one on.
@@ -78,34 +99,6 @@ impl Incoming {
         // All slots but those that wait are the other side's, so that the most is the whole ring.
         let waiting = told.load(Ordering::Acquire).wrapping_sub(self.next);
         if waiting > self.ring.size() { Err(Lie) } else { Ok(waiting) }
-    }
-
-    /// Appends packets to `into`, at most so many.
-    pub(crate) fn receive(
-        &mut self,
-        cache: &mut dyn PacketCache,
-        most: usize,
-        into: &mut Vec<PacketBuf>,
-        counts: &Counts,
-    ) -> Result<(), Lie> {
-        let waiting = self.waiting()?;
-        let wanted = most.min(usize::from(waiting));
-        if wanted == 0 {
-            return Ok(());
-        }
-        let first = into.len();
-        let room = allocate(cache, wanted, into);
-        counts.add(&counts.no_buffers, u64::from(room == 0));
-        let mut worked = Worked::default();
-        let mut done = first;
-        let taken = self.take(waiting, &mut into[..first + room], &mut done, &mut worked);
-        let mut unused = into.split_off(done);
-        if !unused.is_empty() {
-            cache.release(Burst::of(&mut unused));
-        }
-        self.give_back(taken);
-        counts.note(&worked);
-        Ok(())
     }
 
     /// Fills packets from `done` on; says how many slots that took.
@@ -199,6 +192,43 @@ impl Incoming {
     }
 }
 
+impl Incoming for Copying {
+    fn receive(
+        &mut self,
+        cache: &mut dyn PacketCache,
+        most: usize,
+        into: &mut Vec<PacketBuf>,
+        counts: &Counts,
+    ) -> Result<(), Lie> {
+        let waiting = self.waiting()?;
+        let wanted = most.min(usize::from(waiting));
+        if wanted == 0 {
+            return Ok(());
+        }
+        let first = into.len();
+        let room = allocate(cache, wanted, into);
+        counts.add(&counts.no_buffers, u64::from(room == 0));
+        let mut worked = Worked::default();
+        let mut done = first;
+        let taken = self.take(waiting, &mut into[..first + room], &mut done, &mut worked);
+        let mut unused = into.split_off(done);
+        if !unused.is_empty() {
+            cache.release(Burst::of(&mut unused));
+        }
+        self.give_back(taken);
+        counts.note(&worked);
+        Ok(())
+    }
+
+    fn before_rest(&self) -> Option<RawFd> {
+        Some(self.ring.before_rest())
+    }
+
+    fn after_rest(&self) {
+        self.ring.after_rest();
+    }
+}
+
 impl Partial {
     /// One slot's bytes, behind those of the slots before.
     #[inline]
@@ -222,7 +252,11 @@ impl Partial {
 }
 
 /// As many buffers as there are, up to so many.
-fn allocate(cache: &mut dyn PacketCache, wanted: usize, into: &mut Vec<PacketBuf>) -> usize {
+pub(crate) fn allocate(
+    cache: &mut dyn PacketCache,
+    wanted: usize,
+    into: &mut Vec<PacketBuf>,
+) -> usize {
     let mut count = wanted;
     while count != 0 && !cache.allocate(count, into) {
         count /= 2;

@@ -98,6 +98,11 @@ impl Region {
         Ok(Self { start, bytes })
     }
 
+    /// Where it begins.
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
     /// Where these bytes are, if they are all inside.
     #[inline]
     pub fn part(&self, offset: u32, length: u32) -> Option<*mut u8> {

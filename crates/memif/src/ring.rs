@@ -79,6 +79,12 @@ impl Ring {
         self.mask + 1
     }
 
+    /// Which of its places a slot is: slots are counted on and on.
+    #[inline]
+    pub(crate) fn place_of(&self, slot: u16) -> usize {
+        usize::from(slot & self.mask)
+    }
+
     #[inline]
     fn cookie(&self) -> &AtomicU32 {
         // SAFETY: `at` found 128 bytes and the slots inside the region, 8-aligned; the memory is
@@ -126,7 +132,7 @@ impl Ring {
 
     #[inline]
     fn words(&self, slot: u16) -> &[AtomicU64; 2] {
-        let at = SLOTS + usize::from(slot & self.mask) * 16;
+        let at = SLOTS + self.place_of(slot) * 16;
         // SAFETY: as in `cookie`; the slot is below the ring's size.
         unsafe { self.start.byte_add(at).cast().as_ref() }
     }
@@ -202,7 +208,7 @@ impl Buffers {
     #[inline]
     pub(crate) fn whole(&self, ring: &Ring, slot: u16) -> Option<Descriptor> {
         let Self::Ours { offset, bytes, stride } = *self else { return None };
-        let index = u32::from(slot & ring.mask);
+        let index = ring.place_of(slot) as u32;
         let offset = offset.checked_add(index * stride)?;
         Some(Descriptor { flags: 0, region: 0, length: bytes.into(), offset })
     }

@@ -6,14 +6,15 @@ use crate::control::{
     Carries, Client, ClientStep, Described, Message, Refusal, RingOffer, Server, ServerStep, Wish,
 };
 use crate::interface::Shared;
-use crate::queue::{End, Line, Link};
-use crate::receive::Incoming;
+use crate::queue::{End, InEnd, Line, Link, OutEnd};
+use crate::receive;
 use crate::region::Region;
 use crate::ring::{Buffers, Memory, Ring};
 use crate::shape::{Direction, Shape};
 use crate::signal::{Signal, Signals};
 use crate::socket::{Channel, Heard};
-use crate::transmit::Outgoing;
+use crate::transmit;
+use crate::zero_copy::{Handing, Lending, SharedBuffers};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -40,6 +41,8 @@ struct OwnMemory {
     shape: Shape,
     memory: Memory,
     fd: OwnedFd,
+    /// Packets, where they are not copied.
+    packets: Option<SharedBuffers>,
     /// One a ring, in the order of `Shape::rings`.
     bells: Vec<OwnedFd>,
 }
@@ -60,13 +63,14 @@ impl Session {
     /// A server that we wait to hear of.
     pub(crate) fn of_server(channel: Channel, shared: &Shared) -> Self {
         let settings = &shared.settings;
-        let shape = Shape {
-            to_server: shared.tx.len() as u16,
-            to_client: shared.rx.len() as u16,
-            ring_log2: settings.ring_log2,
-            buffer_bytes: settings.buffer_bytes,
+        let packet_bytes = settings.zero_copy.as_ref().map(SharedBuffers::bytes);
+        let wish = Wish {
+            id: settings.id,
+            secret: settings.secret,
+            shape: settings.shape(),
+            packet_bytes,
         };
-        let client = Client::new(Wish { id: settings.id, secret: settings.secret, shape }, NAME);
+        let client = Client::new(wish, NAME);
         let side = Side::Client(client, None);
         Self { channel, began: Instant::now(), side, live: None }
     }
@@ -115,7 +119,8 @@ impl Session {
                     ClientStep::Say(message, carries) => {
                         if carries == Carries::Memory {
                             let shape = client.shape().ok_or(Refusal::OutOfTurn)?;
-                            *own = Some(OwnMemory::new(shape).map_err(memory)?);
+                            let packets = shared.settings.zero_copy.clone();
+                            *own = Some(OwnMemory::new(shape, packets).map_err(memory)?);
                         }
                         let fd = own.as_ref().and_then(|own| own.descriptor(carries));
                         say(&self.channel, &message, fd)
@@ -154,11 +159,11 @@ fn memory(error: impl ToString) -> Refusal {
 }
 
 impl OwnMemory {
-    fn new(shape: Shape) -> std::io::Result<Self> {
+    fn new(shape: Shape, packets: Option<SharedBuffers>) -> std::io::Result<Self> {
         let (region, fd) = Region::create(shape.bytes())?;
         let memory: Memory = Arc::from([region]);
         let bells = shape.rings().map(|_| eventfd()).collect::<Result<_, _>>()?;
-        let own = Self { shape, memory, fd, bells };
+        let own = Self { shape, memory, fd, packets, bells };
         for (direction, index) in shape.rings() {
             own.ring(direction, index).iter().for_each(Ring::clear);
         }
@@ -170,14 +175,27 @@ impl OwnMemory {
         Ring::at(&self.memory, 0, offset, self.shape.ring_log2)
     }
 
-    fn buffers(&self, direction: Direction, index: u16) -> Buffers {
-        self.shape.buffers(direction, index)
+    fn incoming(&self, ring: Ring, index: u16, bell: OwnedFd) -> InEnd {
+        let own = || self.shape.buffers(Direction::ToClient, index);
+        match &self.packets {
+            Some(packets) => Box::new(Lending::new(ring, packets.clone(), bell)),
+            None => Box::new(receive::Copying::new(ring, own(), bell)),
+        }
+    }
+
+    fn outgoing(&self, ring: Ring, index: u16) -> OutEnd {
+        let own = || self.shape.buffers(Direction::ToServer, index);
+        match &self.packets {
+            Some(packets) => Box::new(Handing::new(ring, packets.clone())),
+            None => Box::new(transmit::Copying::new(ring, own())),
+        }
     }
 
     fn descriptor(&self, carries: Carries) -> Option<RawFd> {
         match carries {
             Carries::Nothing => None,
             Carries::Memory => Some(self.fd.as_raw_fd()),
+            Carries::Packets => self.packets.as_ref().map(SharedBuffers::fd),
             Carries::Bell(direction, index) => {
                 let place = self.shape.rings().position(|ring| ring == (direction, index))?;
                 self.bells.get(place).map(OwnedFd::as_raw_fd)
@@ -187,20 +205,20 @@ impl OwnMemory {
 }
 
 /// Our memory, which the server has taken.
-fn use_of_own(own: OwnMemory, shared: &Shared, wake: &Arc<Bell>) -> Result<Live, Refusal> {
+fn use_of_own(mut own: OwnMemory, shared: &Shared, wake: &Arc<Bell>) -> Result<Live, Refusal> {
+    let mut bells = std::mem::take(&mut own.bells);
+    let mut ours = bells.split_off(usize::from(own.shape.to_server)).into_iter();
     let (mut ins, mut outs) = (Vec::new(), Vec::new());
     for (direction, index) in own.shape.rings() {
         let ring = own.ring(direction, index).ok_or(Refusal::Ring(index))?;
-        let buffers = own.buffers(direction, index);
         match direction {
-            Direction::ToServer => outs.push(Outgoing::new(ring, buffers)),
-            Direction::ToClient => ins.push((ring, buffers)),
+            Direction::ToServer => outs.push(own.outgoing(ring, index)),
+            Direction::ToClient => {
+                let bell = ours.next().ok_or(Refusal::Ring(index))?;
+                ins.push(own.incoming(ring, index, bell));
+            }
         }
     }
-    let OwnMemory { shape, mut bells, .. } = own;
-    let ours = bells.split_off(usize::from(shape.to_server));
-    let ins = ins.into_iter().zip(ours);
-    let ins = ins.map(|((ring, buffers), bell)| Incoming::new(ring, buffers, bell)).collect();
     attach(ins, outs, bells, shared, wake)
 }
 
@@ -226,16 +244,18 @@ fn use_of_peer(
         return Err(Refusal::Memory("a ring's bell is no eventfd".to_owned()));
     }
     let ins = ins.into_iter().zip(ours);
-    let ins = ins.map(|(ring, bell)| Incoming::new(ring, Buffers::Peers, bell)).collect();
-    let outs = outs.into_iter().map(|ring| Outgoing::new(ring, Buffers::Peers)).collect();
+    let incoming =
+        |(ring, bell)| -> InEnd { Box::new(receive::Copying::new(ring, Buffers::Peers, bell)) };
+    let outgoing = |ring| -> OutEnd { Box::new(transmit::Copying::new(ring, Buffers::Peers)) };
+    let (ins, outs) = (ins.map(incoming).collect(), outs.into_iter().map(outgoing).collect());
     attach(ins, outs, bells, shared, wake)
 }
 
 /// Puts the rings' ends into the interface's lines. Queues that are more than rings share them to
 /// send, and have nothing to receive.
 fn attach(
-    ins: Vec<Incoming>,
-    outs: Vec<Outgoing>,
+    ins: Vec<InEnd>,
+    outs: Vec<OutEnd>,
     bells: Vec<OwnedFd>,
     shared: &Shared,
     wake: &Arc<Bell>,

@@ -33,7 +33,7 @@ pub struct Shape {
     pub to_client: u16,
     /// Packets a ring holds, as a power of two.
     pub ring_log2: u8,
-    /// Bytes of each slot's buffer.
+    /// Bytes of each slot's buffer; 0: slots have no buffers of their own.
     pub buffer_bytes: u16,
 }
 
@@ -54,7 +54,6 @@ impl Shape {
         let most = MAX_RINGS;
         (1..=most).contains(&self.to_server)
             && (1..=most).contains(&self.to_client)
-            && self.buffer_bytes != 0
             && self.bytes() <= u64::from(u32::MAX)
     }
 
@@ -92,7 +91,7 @@ impl Shape {
     }
 
     fn buffers_bytes(&self) -> u64 {
-        u64::from(self.stride()) << self.ring_log2
+        if self.buffer_bytes == 0 { 0 } else { u64::from(self.stride()) << self.ring_log2 }
     }
 }
 

@@ -8,12 +8,13 @@
 //! empty: the packet goes into those behind it.
 
 use crate::counts::{Counts, Worked};
+use crate::queue::Outgoing;
 use crate::ring::{Buffers, Descriptor, Lie, MORE, Ring};
-use packet::PacketBuf;
+use packet::{Burst, PacketBuf, PacketCache};
 use std::sync::atomic::Ordering;
 
-/// The end of a ring at which packets go in.
-pub(crate) struct Outgoing {
+/// The end of a ring at which packets go in, copied.
+pub(crate) struct Copying {
     ring: Ring,
     buffers: Buffers,
     /// The next slot to fill.
@@ -32,7 +33,7 @@ enum Put {
     Never,
 }
 
-impl Outgoing {
+impl Copying {
     /// An end that begins with an empty ring.
     pub(crate) fn new(ring: Ring, buffers: Buffers) -> Self {
         match buffers {
@@ -63,42 +64,9 @@ impl Outgoing {
         }
     }
 
-    /// Copies packets from the front, as many as there is room for: says how many are done with,
-    /// and whether somebody waits to be told.
-    pub(crate) fn transmit(
-        &mut self,
-        packets: &[PacketBuf],
-        counts: &Counts,
-    ) -> Result<(usize, bool), Lie> {
-        let mut free = self.free()?;
-        let (before, mut worked, mut done) = (self.next, Worked::default(), 0);
-        for packet in packets {
-            match self.put(packet, free, &mut worked) {
-                Put::Slots(slots) => {
-                    self.next = self.next.wrapping_add(slots);
-                    free -= slots;
-                    worked.packets += 1;
-                    worked.bytes += packet.bytes().len() as u64;
-                }
-                Put::NoRoom => break,
-                Put::Never => worked.errors += 1,
-            }
-            done += 1;
-        }
-        counts.note(&worked);
-        if self.next == before {
-            return Ok((done, false));
-        }
-        match self.buffers {
-            Buffers::Peers => self.ring.tail().store(self.next, Ordering::Release),
-            Buffers::Ours { .. } => self.ring.head().store(self.next, Ordering::Release),
-        }
-        Ok((done, self.ring.wants_bell()))
-    }
-
-    /// Copies a packet into slots from the next on, if it fits into so many.
+    /// Copies a packet into slots from the first on, if it fits into so many.
     #[inline]
-    fn put(&self, packet: &PacketBuf, free: u16, worked: &mut Worked) -> Put {
+    fn put(&self, first: u16, packet: &PacketBuf, free: u16, worked: &mut Worked) -> Put {
         let mut rest = packet.bytes();
         // The router makes no chains.
         if packet.mbuf().nb_segs != 1 || rest.is_empty() {
@@ -106,7 +74,7 @@ impl Outgoing {
         }
         let (mut used, mut wrong) = (0, 0);
         while used < free {
-            let slot = self.next.wrapping_add(used);
+            let slot = first.wrapping_add(used);
             let (found, start) = self.buffer(slot);
             let room = start.map_or(0, |_| (found.length as usize).min(rest.len()));
             let (now, later) = rest.split_at(room);
@@ -135,5 +103,43 @@ impl Outgoing {
             None => self.ring.read(slot),
         };
         (found, self.ring.bytes_of(found))
+    }
+}
+
+impl Outgoing for Copying {
+    fn transmit(
+        &mut self,
+        cache: &mut dyn PacketCache,
+        packets: &mut Burst<'_>,
+        counts: &Counts,
+    ) -> Result<bool, Lie> {
+        let mut free = self.free()?;
+        // Not in place: what is written there would wait for the ring's lines, which the other side
+        // has, and the next packet for that.
+        let (mut next, mut worked, mut done) = (self.next, Worked::default(), 0);
+        for packet in packets.iter() {
+            match self.put(next, packet, free, &mut worked) {
+                Put::Slots(slots) => {
+                    next = next.wrapping_add(slots);
+                    free -= slots;
+                    worked.packets += 1;
+                    worked.bytes += packet.bytes().len() as u64;
+                }
+                Put::NoRoom => break,
+                Put::Never => worked.errors += 1,
+            }
+            done += 1;
+        }
+        cache.release(packets.take_front(done));
+        counts.note(&worked);
+        if next == self.next {
+            return Ok(false);
+        }
+        self.next = next;
+        match self.buffers {
+            Buffers::Peers => self.ring.tail().store(next, Ordering::Release),
+            Buffers::Ours { .. } => self.ring.head().store(next, Ordering::Release),
+        }
+        Ok(self.ring.wants_bell())
     }
 }

@@ -43,6 +43,7 @@ fn open(role: Role, socket: &Path, id: u32) -> Endpoint {
         buffer_bytes: 2048,
         rx_queues: 1,
         tx_queues: 1,
+        zero_copy: None,
     });
     let endpoint = endpoint.unwrap();
     endpoint.start();

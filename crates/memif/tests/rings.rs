@@ -71,9 +71,11 @@ impl Rig {
     fn send(&mut self, frames: &[&[u8]]) -> Result<usize, Lied> {
         let mut packets: Vec<_> =
             frames.iter().map(|frame| self.cache.copy_of(frame).unwrap()).collect();
-        let outcome = self.probe.transmit(&packets);
+        let (probe, cache) = (&mut self.probe, &mut *self.cache);
+        let mut outcome = Ok(false);
+        let done = Burst::offer(&mut packets, |burst| outcome = probe.transmit(cache, burst));
         self.cache.release(Burst::of(&mut packets));
-        outcome.map(|(done, _)| done)
+        outcome.map(|_| done)
     }
 }
 
@@ -217,8 +219,9 @@ fn a_full_ring_of_ours_takes_no_more_and_a_packet_for_no_ring_is_dropped() {
     let huge = vec![1; 500];
     let mut small = Probe::new(Role::Client, 0, 64).unwrap();
     let mut packets = vec![rig.cache.copy_of(&huge).unwrap()];
-    assert_eq!(small.transmit(&packets), Ok((1, false)));
-    rig.cache.release(Burst::of(&mut packets));
+    let cache = &mut *rig.cache;
+    Burst::offer(&mut packets, |burst| assert_eq!(small.transmit(cache, burst), Ok(false)));
+    assert!(packets.is_empty());
     assert_eq!(small.counters().1.errors, 1);
 }
 
@@ -267,7 +270,10 @@ fn what_changes_under_us_stays_inside() {
                 let mut packets = Vec::new();
                 lies += usize::from(rig.probe.receive(&mut *rig.cache, 16, &mut packets).is_err());
                 came += packets.len();
-                let _ = rig.probe.transmit(&packets);
+                let (probe, cache) = (&mut rig.probe, &mut *rig.cache);
+                Burst::offer(&mut packets, |burst| {
+                    let _ = probe.transmit(cache, burst);
+                });
                 rig.cache.release(Burst::of(&mut packets));
             }
             stop.store(true, Ordering::Relaxed);

@@ -5,7 +5,7 @@
 //!  packet_buf   one buffer, owned; private: our own words behind the mbuf header
 //!  burst        several that change hands together
 //!  pool         where buffers come from and go back to; heap_pool: one without DPDK; foreign: what DPDK
-//!               takes that for
+//!               takes that for; placed: packets in memory that others see
 //!  large        several packets of a flow in one frame, to be cut where it leaves
 //!  queue        burst receive and transmit; memory_queue: a source and a sink without a device
 //!  scheduler    packets that wait in a scheduler; handoff: a ring from one thread to another
@@ -35,6 +35,7 @@ mod large;
 mod mbuf;
 mod memory_queue;
 mod packet_buf;
+mod placed;
 mod pool;
 mod prefetch;
 mod private;
@@ -58,6 +59,7 @@ pub use large::Large;
 pub use mbuf::{HEADROOM_BYTES, MBUF_HEADER_BYTES, Mbuf};
 pub use memory_queue::{MemorySink, MemorySource, Recorded, Repeat};
 pub use packet_buf::PacketBuf;
+pub use placed::place_buffers;
 pub use pool::{PacketCache, Pool, PoolError, PoolUsage};
 pub use prefetch::{prefetch_read, prefetch_write};
 pub use private::PRIVATE_BYTES;

@@ -262,11 +262,15 @@ fn start_dpdk(config: &Config) -> Result<(Eal, DpdkPool), dpdk::Error> {
     let memory: &Buffers = &config.memory;
     let buffer = u64::from(memory.frame_bytes) + BUFFER_OVERHEAD_BYTES;
     let pool_mib = (buffer * u64::from(memory.buffers)).div_ceil(1 << 20);
+    let shares =
+        |(_, port): (_, &Port)| matches!(&port.kind, PortKind::Memif(memif) if memif.zero_copy);
+    let shared = if config.ports.iter().any(shares) { dpdk::SHARED_HEADER_BYTES } else { 0 };
+    let shared_mib = (shared * u64::from(memory.buffers)).div_ceil(1 << 20);
     let is_pci =
         |(_, port): (_, &Port)| spec_of(&port.kind).as_ref().is_some_and(PortSpec::is_card);
     let eal = Eal::start(EalOptions {
         // A quarter more: the pool's own ring, alignment, fragments.
-        memory_mib: (pool_mib + pool_mib / 4 + DRIVER_MIB) as usize,
+        memory_mib: (pool_mib + pool_mib / 4 + shared_mib + DRIVER_MIB) as usize,
         memory: match memory.hugepages {
             Hugepages::Auto => MemoryChoice::Auto,
             Hugepages::Never => MemoryChoice::Ordinary,

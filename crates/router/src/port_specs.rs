@@ -11,7 +11,11 @@ pub(crate) fn spec_of(kind: &PortKind) -> Option<PortSpec> {
         Device::AfPacket(it) => AfPacket { device: it.device.as_str().to_owned() }.into(),
         Device::AfXdp(it) => AfXdp::usual(it.device.as_str().to_owned()).into(),
         Device::Tap(it) => Tap { name: it.device.as_str().to_owned() }.into(),
-        Device::Memif(it) => Memif::usual(role(it.role), it.socket.clone(), it.id).into(),
+        Device::Memif(it) => Memif {
+            zero_copy: it.zero_copy,
+            ..Memif::usual(role(it.role), it.socket.clone(), it.id)
+        }
+        .into(),
         Device::Vhost(it) => {
             Vhost { socket: it.socket.clone(), client: it.role == Role::Client }.into()
         }

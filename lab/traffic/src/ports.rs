@@ -35,13 +35,7 @@ pub fn parse(text: &str) -> Result<PortSpec, Error> {
     let memif = |role| {
         let (socket, id) = rest.split_once('#').unwrap_or((rest, "0"));
         let id = id.parse().map_err(|_| refuse())?;
-        Ok(PortSpec::Memif(Memif {
-            role,
-            socket: socket.into(),
-            id,
-            ring_log2: 10,
-            buffer_bytes: 2048,
-        }))
+        Ok(Memif::usual(role, socket.into(), id).into())
     };
     Ok(match kind {
         "af_packet" => PortSpec::AfPacket(AfPacket { device: rest.into() }),

@@ -8,9 +8,10 @@ use crate::driver::{Driver, Failed, Queues, Sink, Source};
 use crate::kind::{AddressOf, Kind};
 use crate::link::Link;
 use crate::stats::PortStats;
-use crate::{Error, PortFacts, PortOptions};
+use crate::{Error, PortFacts, PortOptions, shared_pool};
 use ::memif::{Counters, Endpoint, Role, Settings};
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Shared memory with another process (VPP, another Volley). A client waits for its server, and
@@ -27,6 +28,9 @@ pub struct Memif {
     pub ring_log2: u8,
     /// Bytes a buffer holds. The client's counts.
     pub buffer_bytes: u16,
+    /// Of a client: packets are not copied into memory of the link's own and out of it. They lie in
+    /// buffers that all peers of such ports see, and can change at any time.
+    pub zero_copy: bool,
 }
 
 /// Who listens at a memif's socket.
@@ -46,7 +50,7 @@ const SPEED_MBPS: u32 = 10_000;
 impl Memif {
     /// With rings and buffers of the usual size.
     pub fn usual(role: MemifRole, socket: PathBuf, id: u32) -> Self {
-        Self { role, socket, id, ring_log2: 10, buffer_bytes: 2048 }
+        Self { role, socket, id, ring_log2: 10, buffer_bytes: 2048, zero_copy: false }
     }
 }
 
@@ -57,6 +61,9 @@ impl Kind for Memif {
 
     fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
         check_range("memif ring_log2", u32::from(self.ring_log2), 1, 14)?;
+        if self.zero_copy && self.role == MemifRole::Server {
+            return Err(refuse("zero_copy", "true", "a memif's server has no memory to share"));
+        }
         if !(1..=SOCKET_PATH_BYTES).contains(&self.socket.as_os_str().len()) {
             let reason = "a socket's path has 1 to 107 bytes";
             return Err(refuse("path", &self.socket.to_string_lossy(), reason));
@@ -101,7 +108,13 @@ impl SharedMemory {
 impl Driver for SharedMemory {
     fn open(&mut self, options: &PortOptions) -> Result<PortFacts, i32> {
         self.mac = random_address();
-        let Memif { role, socket, id, ring_log2, buffer_bytes } = self.spec.clone();
+        let Memif { role, socket, id, ring_log2, buffer_bytes, zero_copy } = self.spec.clone();
+        let code = |error: io::Error| -error.raw_os_error().unwrap_or(libc::EINVAL);
+        let zero_copy = zero_copy.then(|| shared_pool::shared(&options.pool));
+        let zero_copy = zero_copy.transpose().map_err(|error| {
+            tracing::error!(fault = "no-shared-buffers", %error, "no buffers to share with a peer");
+            -libc::ENOMEM
+        })?;
         let endpoint = Endpoint::open(Settings {
             role: match role {
                 MemifRole::Server => Role::Server,
@@ -114,9 +127,9 @@ impl Driver for SharedMemory {
             buffer_bytes,
             rx_queues: options.rx_queues.max(1),
             tx_queues: options.tx_queues.max(1),
+            zero_copy,
         });
-        let endpoint = endpoint.map_err(|error| -error.raw_os_error().unwrap_or(libc::EINVAL))?;
-        self.endpoint = Some(endpoint);
+        self.endpoint = Some(endpoint.map_err(code)?);
         Ok(PortFacts {
             driver: "memif".to_owned(),
             max_rx_queues: ::memif::control::MAX_RINGS,

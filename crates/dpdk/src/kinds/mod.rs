@@ -147,13 +147,7 @@ mod tests {
         assert_eq!(PortSpec::from(pcap).to_string(), "pcap from a.pcap to b.pcap");
         assert_eq!(PortSpec::from(Tap { name: "t0".into() }).to_string(), "tap t0");
         assert_eq!(PortSpec::from(Ring).to_string(), "ring");
-        let memif = Memif {
-            role: MemifRole::Client,
-            socket: "/run/m".into(),
-            id: 3,
-            ring_log2: 10,
-            buffer_bytes: 2048,
-        };
+        let memif = Memif::usual(MemifRole::Client, "/run/m".into(), 3);
         assert_eq!(PortSpec::from(memif).to_string(), "memif /run/m id 3");
     }
 

@@ -35,6 +35,10 @@ impl Kind for Pci {
         MtuOf::Driver
     }
 
+    fn tells_addresses(&self) -> bool {
+        true
+    }
+
     fn is_card(&self) -> bool {
         true
     }

@@ -34,6 +34,10 @@ impl Kind for VirtioUser {
         true
     }
 
+    fn tells_addresses(&self) -> bool {
+        true
+    }
+
     fn listens_at(&self) -> Option<&Path> {
         self.server.then_some(&self.path)
     }

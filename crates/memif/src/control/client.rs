@@ -15,6 +15,8 @@ pub struct Wish {
     pub secret: [u8; SECRET_BYTES],
     /// Rings, and their size. The server may want less.
     pub shape: Shape,
+    /// Bytes of a second region, which has the packets; none: the first has them.
+    pub packet_bytes: Option<u64>,
 }
 
 /// The descriptor that goes with a message.
@@ -24,6 +26,8 @@ pub enum Carries {
     Nothing,
     /// The memory's.
     Memory,
+    /// That of the memory of packets.
+    Packets,
     /// A ring's bell.
     Bell(Direction, u16),
 }
@@ -110,14 +114,19 @@ impl Client {
         }
     }
 
-    /// The memory first, then the rings of either direction, then that this was all.
+    /// The memory first, that of packets, if there is one, then the rings of either direction, then
+    /// that this was all.
     fn describe(&mut self, done: u32) -> ClientStep {
         self.stage = Stage::Describes(done + 1);
         let shape = self.wish.shape;
-        let Some(ring) = done.checked_sub(1) else {
-            let region = AddRegion { index: 0, size: shape.bytes() };
-            return ClientStep::Say(Message::AddRegion(region), Carries::Memory);
-        };
+        let packets = self.wish.packet_bytes.map(|bytes| (bytes, Carries::Packets));
+        let regions = [Some((shape.bytes(), Carries::Memory)), packets];
+        let mut regions = (0..).zip(regions.into_iter().flatten());
+        let count = regions.clone().count() as u32;
+        if let Some((index, (size, carries))) = regions.nth(done as usize) {
+            return ClientStep::Say(Message::AddRegion(AddRegion { index, size }), carries);
+        }
+        let ring = done - count;
         let Some((direction, index)) = shape.rings().nth(ring as usize) else {
             self.stage = Stage::AwaitsConnected;
             return ClientStep::Say(Message::Connect(text(self.name)), Carries::Nothing);
@@ -136,17 +145,25 @@ impl Client {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Server, ServerStep};
+    use super::super::{Described, Server, ServerStep};
     use super::*;
 
     fn wish() -> Wish {
         let shape = Shape { to_server: 3, to_client: 2, ring_log2: 10, buffer_bytes: 2048 };
-        Wish { id: 7, secret: [0; SECRET_BYTES], shape }
+        Wish { id: 7, secret: [0; SECRET_BYTES], shape, packet_bytes: None }
     }
 
     #[test]
     fn client_and_server_understand_each_other() {
-        let mut client = Client::new(wish(), "volley");
+        understand(wish(), &[Carries::Memory]);
+        let shape = Shape { buffer_bytes: 0, ..wish().shape };
+        let zero_copy = Wish { shape, packet_bytes: Some(1 << 20), ..wish() };
+        let described = understand(zero_copy, &[Carries::Memory, Carries::Packets]);
+        assert_eq!(described.regions[1].bytes, 1 << 20);
+    }
+
+    fn understand(wish: Wish, memory: &[Carries]) -> Described<Carries> {
+        let mut client = Client::new(wish, "volley");
         let mut server = Server::<Carries>::new(2, 2);
         assert_eq!(client.shape(), None);
         let hello = Server::<Carries>::hello("volley", 2, 2);
@@ -170,9 +187,12 @@ mod tests {
         // The client has three queues, the server takes two.
         assert_eq!((described.to_server.len(), described.to_client.len()), (2, 2));
         assert_eq!(described.regions[0].bytes, client.shape().unwrap().bytes());
+        let carried: Vec<_> = described.regions.iter().map(|region| region.memory).collect();
+        assert_eq!(carried, memory);
         let connected = Message::Connected([0; 32]);
         assert_eq!(client.receive(&connected), Ok(ClientStep::Connected));
         assert_eq!(client.receive(&connected), Err(Refusal::OutOfTurn));
+        described
     }
 
     #[test]

@@ -198,13 +198,7 @@ pub fn lab_ports(
             force_copy: false,
         }),
         LinkKind::Tap => PortSpec::Tap(Tap { name: LAB_DEVICES[side].into() }),
-        LinkKind::Memif => PortSpec::Memif(Memif {
-            role: MemifRole::Client,
-            socket: socket(side),
-            id: 0,
-            ring_log2: 10,
-            buffer_bytes: 2_048,
-        }),
+        LinkKind::Memif => Memif::usual(MemifRole::Client, socket(side), 0).into(),
         LinkKind::Vhost => {
             PortSpec::VirtioUser(VirtioUser { path: socket(side), server: needs.listener })
         }

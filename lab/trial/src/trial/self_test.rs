@@ -130,15 +130,7 @@ fn cache_file() -> PathBuf {
 /// Both ends of one link.
 fn direct(ports: &Ports, link: LinkKind, folder: &Path) -> Result<Vec<End>, Error> {
     let socket = folder.join("direct.sock");
-    let memif = |role| {
-        PortSpec::Memif(Memif {
-            role,
-            socket: socket.clone(),
-            id: 0,
-            ring_log2: 10,
-            buffer_bytes: 2_048,
-        })
-    };
+    let memif = |role| PortSpec::from(Memif::usual(role, socket.clone(), 0));
     let kernel = |device: &str| match link {
         LinkKind::VethXdp => {
             PortSpec::AfXdp(AfXdp { device: device.into(), first_queue: 0, force_copy: false })

@@ -75,10 +75,11 @@ fn kind(number: u8) -> impl Strategy<Value = PortKind> {
             device: device.clone(),
             peer_offloads
         })),
-        any::<u32>().prop_map(move |id| PortKind::Memif(port_kind::Memif {
+        any::<(u32, bool)>().prop_map(move |(id, zero_copy)| PortKind::Memif(port_kind::Memif {
             socket: std::path::PathBuf::clone(&socket),
             role: Role::Client,
-            id
+            id,
+            zero_copy,
         })),
         (path, any::<bool>()).prop_map(|(rx, once)| PortKind::Pcap(port_kind::Pcap {
             rx: Some(rx.into()),

@@ -6,7 +6,7 @@ use super::super::api::check_socket;
 use super::kind::Kind;
 use crate::config::declare::object;
 use crate::config::field::word_field;
-use crate::config::report::Report;
+use crate::config::report::{Problem, Report};
 
 object! {
     /// Shared memory with another process
@@ -17,6 +17,10 @@ object! {
         pub role: Role as "server",
         /// Number that tells several interfaces on a socket apart
         pub id: u32 = 0,
+        /// Packets stay where they are: the other end reads and writes our buffers, and can change
+        /// packets of all such ports while they are worked at. For one that you trust as the router
+        /// itself, with the role `client`
+        pub zero_copy: bool = false,
     }
 }
 
@@ -32,11 +36,16 @@ word_field! {
 
 impl Kind for Memif {
     fn claim(&self) -> Option<String> {
-        let Self { socket, role, id } = self;
+        let Self { socket, role, id, zero_copy: _ } = self;
         Some(format!("memif {} {id} as {}", socket.display(), role.word()))
     }
 
     fn check(&self, port: &str, report: &mut Report) {
         check_socket(&format!("{port}.socket"), &self.socket, report);
+        if self.zero_copy && self.role == Role::Server {
+            let message = "a memif's server has no memory to share";
+            let problem = Problem::new(format!("{port}.zero_copy"), message);
+            report.push(problem.help("make it the client: `role = \"client\"`"));
+        }
     }
 }
