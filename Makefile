@@ -1,7 +1,7 @@
 # Every command there is. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests build packages image demo test test-fast format lint deny smoke miri fuzz coverage threats faults soak bench bench-fib bench-sched bench-acl bench-links instructions one-percent study-quick study-docs graph map yang site site-check doc clean
+.PHONY: help setup setup-tests build packages image demo test test-fast format lint deny smoke miri fuzz coverage threats faults soak bench bench-fib bench-sched bench-acl bench-links bench-memif instructions one-percent study-quick study-docs graph map yang site site-check doc clean
 
 help: ## Lists these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,10 @@ bench-acl: ## Measures access lists beside DPDK's, into target/bench-acl.json
 bench-links: ## Measures TCP, packets and round trips over veths beside Linux's own forwarding, in turn, into target/bench-links.json and .svg
 	cargo build --release --bins -p volleyd -p volley -p volley-lab
 	scripts/bench-links
+
+bench-memif: ## Measures what a packet costs between two memifs, copied and not, beside VPP (VPP=FOLDER) in turn, into target/bench-memif.jsonl
+	cargo build --release --bins -p volleyd -p volley -p volley-lab
+	scripts/bench-memif
 
 instructions: ## Counts instructions a packet by valgrind, and holds them against those of the repository
 	scripts/instructions --check
