@@ -63,6 +63,7 @@ void volley_constants(struct volley_constants *out)
 			RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
 	out->tx_large = RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_TCP_CKSUM |
 			RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	out->rx_scatter = RTE_ETH_RX_OFFLOAD_SCATTER;
 	out->max_ports = RTE_MAX_ETHPORTS;
 	out->name_bytes = RTE_ETH_NAME_MAX_LEN;
 }
@@ -378,6 +379,14 @@ int volley_port_configure(uint16_t port, const struct volley_port_config *config
 		conf.rx_adv_conf.rss_conf.rss_hf = config->rss_functions;
 	}
 	return rte_eth_dev_configure(port, config->rx_queues, config->tx_queues, &conf);
+}
+
+/* Whether the driver, which has started, cuts frames into several buffers; -1: it does not say. */
+int volley_port_scatters(uint16_t port)
+{
+	struct rte_eth_rxq_info info;
+
+	return rte_eth_rx_queue_info_get(port, 0, &info) == 0 ? info.scattered_rx : -1;
 }
 
 int volley_port_link(uint16_t port, struct volley_link *out)

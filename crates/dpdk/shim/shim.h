@@ -64,6 +64,7 @@ struct volley_constants {
 	uint64_t rx_timestamp;
 	uint64_t rx_large;
 	uint64_t tx_large;
+	uint64_t rx_scatter;
 	uint32_t max_ports;
 	uint32_t name_bytes;
 };
@@ -120,6 +121,7 @@ uint16_t volley_tx_burst(uint16_t port, uint16_t queue, struct rte_mbuf **packet
 
 int volley_port_facts(uint16_t port, struct volley_port_facts *out);
 int volley_port_configure(uint16_t port, const struct volley_port_config *config);
+int volley_port_scatters(uint16_t port);
 int volley_port_link(uint16_t port, struct volley_link *out);
 int volley_watch_link(uint16_t port, struct volley_link_watch *watch);
 int volley_unwatch_link(uint16_t port, struct volley_link_watch *watch);

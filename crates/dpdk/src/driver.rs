@@ -8,6 +8,7 @@
 //! Errors are error numbers of either sign, as DPDK's calls return them.
 
 use crate::link::Link;
+use crate::scattered::Gatherer;
 use crate::stats::PortStats;
 use crate::{PortClock, PortFacts, PortOptions};
 use core::fmt;
@@ -36,6 +37,8 @@ pub(crate) enum Source {
         port: u16,
         /// The queue.
         queue: u16,
+        /// For frames that it cuts, of a card.
+        gatherer: Option<Box<Gatherer>>,
     },
     /// A queue of our own.
     Ours(Box<dyn RxQueue>),

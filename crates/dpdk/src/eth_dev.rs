@@ -5,6 +5,8 @@ use crate::device::Device;
 use crate::driver::{Driver, Failed, Queues, Sink, Source, TakesLarge};
 use crate::large_frames::{ChainReceiver, ChainSender, LargeFrames};
 use crate::link::Link;
+use crate::receive_times::ReceiveTimes;
+use crate::scattered::{Gatherer, Scattered, must_scatter};
 use crate::stats::{self, PortStats};
 use crate::{DpdkPool, PortClock, PortFacts, PortOptions, facts, ffi, large_pool};
 use core::fmt;
@@ -12,6 +14,9 @@ use packet::Pool;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wire::cut::Transport;
+
+/// What a card has that is told nothing.
+const ORDINARY_MTU: u16 = 1500;
 
 /// See the module.
 pub(crate) struct EthDev {
@@ -22,6 +27,21 @@ pub(crate) struct EthDev {
     has_large: bool,
     /// From `configure` on, of one with large frames.
     large: Option<Large>,
+    /// It is a card, which may cut frames into several buffers as they come.
+    is_card: bool,
+    /// From `configure` on, of a card.
+    card: Option<Card>,
+}
+
+/// What a card has of its own.
+struct Card {
+    shared: Arc<Scattered>,
+    /// To set it up again with.
+    queues: Queues,
+    options: PortOptions,
+    /// It was told that it may cut frames.
+    may_scatter: bool,
+    runs: bool,
 }
 
 /// What a port with large frames has of its own.
@@ -36,12 +56,21 @@ struct Large {
 impl EthDev {
     /// One that is not open yet.
     pub(crate) fn of(device: Device) -> Box<dyn Driver> {
-        Box::new(Self { device, opened: None, has_large: false, large: None })
+        Box::new(Self::new(device))
+    }
+
+    /// The same of a card, or of what brings frames in several buffers as cards do.
+    pub(crate) fn of_card(device: Device) -> Box<dyn Driver> {
+        Box::new(Self { is_card: true, ..Self::new(device) })
     }
 
     /// The same, which brings large frames and takes them, as chains of buffers.
     pub(crate) fn with_large_frames(device: Device) -> Self {
-        Self { device, opened: None, has_large: true, large: None }
+        Self { has_large: true, ..Self::new(device) }
+    }
+
+    fn new(device: Device) -> Self {
+        Self { device, opened: None, has_large: false, large: None, is_card: false, card: None }
     }
 
     /// DPDK's number of it, while it is open.
@@ -83,6 +112,14 @@ fn check(code: i32) -> Result<(), i32> {
     if code < 0 { Err(code) } else { Ok(()) }
 }
 
+/// Adds to a counter that the driver may have, too.
+fn add(counters: &mut Vec<(String, u64)>, name: &str, more: u64) {
+    match counters.iter_mut().find(|(it, _)| it == name) {
+        Some((_, count)) => *count += more,
+        None => counters.push((name.to_owned(), more)),
+    }
+}
+
 fn failed(code: i32, action: impl Fn() -> String) -> Result<(), Failed> {
     check(code).map_err(|code| Failed { action: action(), code })
 }
@@ -117,12 +154,17 @@ impl Driver for EthDev {
         let wants_large = self.has_large && options.peer_offloads;
         let (rx_large, tx_large) =
             if wants_large { (constants.rx_large, constants.tx_large) } else { (0, 0) };
+        let may_scatter =
+            self.is_card && must_scatter(options.mtu.unwrap_or(ORDINARY_MTU), &options.pool);
+        let rx_scatter = if may_scatter { constants.rx_scatter } else { 0 };
+        // One that is set up again keeps the MTU that it has.
+        let mtu = self.card.as_ref().and_then(|_| self.mtu().ok()).unwrap_or_default();
         let config = ffi::PortConfig {
             rx_queues: rx,
             tx_queues: tx,
-            mtu: 0,
+            mtu: mtu.into(),
             rss_functions: if rx > 1 { rss } else { 0 },
-            rx_offloads: (stamps | rx_large) & raw.rx_offloads,
+            rx_offloads: (stamps | rx_large | rx_scatter) & raw.rx_offloads,
             tx_offloads: tx_large & raw.tx_offloads,
         };
         // SAFETY: an open port; the configuration is read only during the call.
@@ -138,21 +180,49 @@ impl Driver for EthDev {
                 is_cut: config.tx_offloads == constants.tx_large,
             });
         }
+        if self.is_card {
+            let times = options.receive_times.then(ReceiveTimes::register).flatten();
+            let shared = || Arc::new(Scattered::new(times));
+            self.card = Some(Card {
+                // Queues that are out hold what it has.
+                shared: self.card.take().map_or_else(shared, |card| card.shared),
+                queues,
+                options: options.clone(),
+                may_scatter,
+                runs: false,
+            });
+        }
         Ok(queues)
     }
 
     fn start(&mut self) -> Result<(), i32> {
+        let number = self.number()?;
         // SAFETY: an open, configured port.
-        check(unsafe { ffi::rte_eth_dev_start(self.number()?) })
+        check(unsafe { ffi::rte_eth_dev_start(number) })?;
+        if let Some(card) = &mut self.card {
+            // SAFETY: an open port.
+            let is_cutting = match unsafe { ffi::volley_port_scatters(number) } {
+                0 => false,
+                1 => true,
+                _ => card.may_scatter,
+            };
+            card.shared.started(is_cutting, &card.options.pool);
+            card.runs = true;
+        }
+        Ok(())
     }
 
     fn stop(&mut self) -> Result<(), i32> {
+        if let Some(card) = &mut self.card {
+            card.runs = false;
+        }
         // SAFETY: an open port; no worker is in one of its queues.
         check(unsafe { ffi::rte_eth_dev_stop(self.number()?) })
     }
 
     fn close(&mut self) {
         self.large = None;
+        self.card = None;
         if let Some((number, _)) = self.opened.take() {
             // SAFETY: an open, stopped port; no worker is in one of its queues, nor will be.
             unsafe { ffi::rte_eth_dev_close(number) };
@@ -163,7 +233,8 @@ impl Driver for EthDev {
     fn source(&self, queue: u16) -> Option<Source> {
         let port = self.number().ok()?;
         let Some(Large { shared, pools: (large, ordinary), .. }) = &self.large else {
-            return Some(Source::Dpdk { port, queue });
+            let gatherer = self.card.as_ref().map(|card| Box::new(Gatherer::new(&card.shared)));
+            return Some(Source::Dpdk { port, queue, gatherer });
         };
         let large = large.as_ref().map(DpdkPool::cache);
         Some(Source::Ours(Box::new(ChainReceiver::new(
@@ -219,6 +290,11 @@ impl Driver for EthDev {
             all.rx_no_buffers += received.no_buffers;
             all.tx_errors += shared.lost.load(Ordering::Relaxed);
         }
+        if let Some(Card { shared, .. }) = &self.card {
+            let counted = shared.counters();
+            all.rx_errors += counted.wrong;
+            all.rx_no_buffers += counted.no_buffers;
+        }
         Ok(all)
     }
 
@@ -229,18 +305,17 @@ impl Driver for EthDev {
         if let Some(Large { shared, .. }) = &self.large {
             let received = shared.received();
             let lost = shared.lost.load(Ordering::Relaxed);
-            for (name, more) in [
-                ("rx_errors", received.wrong),
-                ("rx_mbuf_allocation_errors", received.no_buffers),
-                ("tx_errors", lost),
-            ] {
-                match all.iter_mut().find(|(it, _)| it == name) {
-                    Some((_, count)) => *count += more,
-                    None => all.push((name.to_owned(), more)),
-                }
-            }
+            add(&mut all, "rx_errors", received.wrong);
+            add(&mut all, "rx_mbuf_allocation_errors", received.no_buffers);
+            add(&mut all, "tx_errors", lost);
             all.push(("rx_large_frames".to_owned(), received.large));
             all.push(("tx_large_frames".to_owned(), shared.sent.load(Ordering::Relaxed)));
+        }
+        if let Some(Card { shared, .. }) = &self.card {
+            let counted = shared.counters();
+            add(&mut all, "rx_errors", counted.wrong);
+            add(&mut all, "rx_mbuf_allocation_errors", counted.no_buffers);
+            all.push(("rx_gathered_frames".to_owned(), counted.gathered));
         }
         Ok(all)
     }
@@ -264,7 +339,18 @@ impl Driver for EthDev {
         Ok(mtu)
     }
 
+    /// A card decides when it starts whether it cuts frames, by the MTU that it has then; some take
+    /// a larger one later all the same, and bring each part of a frame as one.
     fn set_mtu(&mut self, mtu: u16) -> Result<(), i32> {
+        if let Some(card) = &self.card {
+            if card.runs && mtu > self.mtu()? {
+                return Err(-libc::EBUSY);
+            }
+            if !card.runs && must_scatter(mtu, &card.options.pool) && !card.may_scatter {
+                let options = PortOptions { mtu: Some(mtu), ..card.options.clone() };
+                self.configure(card.queues, &options).map_err(|failed| failed.code)?;
+            }
+        }
         // SAFETY: an open port.
         check(unsafe { ffi::rte_eth_dev_set_mtu(self.number()?, mtu) })
     }

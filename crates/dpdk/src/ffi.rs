@@ -72,6 +72,7 @@ pub(crate) struct Constants {
     pub(crate) rx_timestamp: u64,
     pub(crate) rx_large: u64,
     pub(crate) tx_large: u64,
+    pub(crate) rx_scatter: u64,
     pub(crate) max_ports: u32,
     pub(crate) name_bytes: u32,
 }
@@ -153,6 +154,7 @@ unsafe extern "C" {
     ) -> u16;
     pub(crate) fn volley_port_facts(port: u16, out: *mut PortFacts) -> c_int;
     pub(crate) fn volley_port_configure(port: u16, config: *const PortConfig) -> c_int;
+    pub(crate) fn volley_port_scatters(port: u16) -> c_int;
     pub(crate) fn volley_port_link(port: u16, out: *mut Link) -> c_int;
     pub(crate) fn volley_watch_link(port: u16, watch: *mut LinkWatch) -> c_int;
     pub(crate) fn volley_unwatch_link(port: u16, watch: *mut LinkWatch) -> c_int;

@@ -31,7 +31,7 @@ pub(crate) fn shared(beside: &DpdkPool) -> Option<DpdkPool> {
             Some(pool)
         }
         Err(error) => {
-            tracing::warn!(fault = "no-large-buffers", %error, "large frames are cut as they come");
+            tracing::warn!(fault = "no-large-buffers", %error, "large frames are cut as they come, and those that a card cut are lost");
             None
         }
     }

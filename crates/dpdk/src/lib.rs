@@ -14,6 +14,7 @@
 //!  link     a port's link; link_watch: what happens to it; linux: the Linux device behind it
 //!  offloads what Linux does to packets before we see them; checksum: and how we live with it; large_pool: room for what it has not cut
 //!  large_frames  large frames as DPDK's drivers have them, and as we do; merging: packets of a stream put together
+//!  scattered  frames that a card cuts into several buffers, put together
 //!  xdp_sockets, bpf_objects, taken: what af_xdp forgets
 //!  ffi      the calls; shim/shim.c: DPDK's inline functions as real ones
 //! ```
@@ -72,6 +73,7 @@ mod privilege;
 mod queue;
 mod receive_times;
 mod rests;
+mod scattered;
 mod shared_pool;
 mod stale;
 mod stats;

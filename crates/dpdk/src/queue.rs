@@ -113,8 +113,8 @@ impl RxHandle {
     /// To be called with the gate open.
     #[inline(always)]
     fn burst(&mut self, cache: &mut dyn PacketCache, most: usize, into: &mut Vec<PacketBuf>) {
-        let (port, queue) = match &mut self.handle.way {
-            Source::Dpdk { port, queue } => (*port, *queue),
+        let (port, queue, gatherer) = match &mut self.handle.way {
+            Source::Dpdk { port, queue, gatherer } => (*port, *queue, gatherer),
             Source::Ours(ours) => return ours.receive(cache, most, into),
         };
         // Drivers take buffers from their pool in here.
@@ -129,6 +129,9 @@ impl RxHandle {
         unsafe {
             let count = usize::from(ffi::volley_rx_burst(port, queue, out, room));
             into.set_len(length + count);
+        }
+        if let Some(gatherer) = gatherer {
+            gatherer.gather(cache, into, length);
         }
     }
 }

@@ -23,7 +23,7 @@ impl Kind for Pci {
 
     fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
         check_address(&self.address)?;
-        Ok(EthDev::of(Device::on_bus("pci", self.address.clone())))
+        Ok(EthDev::of_card(Device::on_bus("pci", self.address.clone())))
     }
 
     /// Ports of the processor, by which old virtio cards are spoken to.

@@ -8,7 +8,7 @@ use crate::eth_dev::EthDev;
 use crate::kind::Kind;
 use std::fmt;
 
-/// Receives what it sends: for tests.
+/// Receives what it sends, frames in several buffers as from a card: for tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ring;
 
@@ -18,7 +18,7 @@ impl Kind for Ring {
     }
 
     fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
-        Ok(EthDev::of(Device::of_driver("net_ring", Arguments::default())))
+        Ok(EthDev::of_card(Device::of_driver("net_ring", Arguments::default())))
     }
 }
 
