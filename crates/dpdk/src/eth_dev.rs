@@ -29,6 +29,8 @@ pub(crate) struct EthDev {
     large: Option<Large>,
     /// It is a card, which may cut frames into several buffers as they come.
     is_card: bool,
+    /// Queues each way that it has, whatever its driver says.
+    most_queues: u16,
     /// From `configure` on, of a card.
     card: Option<Card>,
 }
@@ -60,8 +62,9 @@ impl EthDev {
     }
 
     /// The same of a card, or of what brings frames in several buffers as cards do.
-    pub(crate) fn of_card(device: Device) -> Box<dyn Driver> {
-        Box::new(Self { is_card: true, ..Self::new(device) })
+    /// It has at most so many queues each way, and fewer where its driver says so.
+    pub(crate) fn of_card(device: Device, most_queues: u16) -> Box<dyn Driver> {
+        Box::new(Self { is_card: true, most_queues, ..Self::new(device) })
     }
 
     /// The same, which brings large frames and takes them, as chains of buffers.
@@ -70,7 +73,15 @@ impl EthDev {
     }
 
     fn new(device: Device) -> Self {
-        Self { device, opened: None, has_large: false, large: None, is_card: false, card: None }
+        Self {
+            device,
+            opened: None,
+            has_large: false,
+            large: None,
+            is_card: false,
+            most_queues: u16::MAX,
+            card: None,
+        }
     }
 
     /// DPDK's number of it, while it is open.
@@ -128,7 +139,9 @@ impl Driver for EthDev {
     fn open(&mut self, _: &PortOptions) -> Result<PortFacts, i32> {
         let number = self.device.plug()?;
         match facts::raw(number) {
-            Ok(raw) => {
+            Ok(mut raw) => {
+                raw.max_rx_queues = raw.max_rx_queues.min(self.most_queues);
+                raw.max_tx_queues = raw.max_tx_queues.min(self.most_queues);
                 let facts = PortFacts::from(&raw);
                 self.opened = Some((number, raw));
                 Ok(facts)

@@ -7,6 +7,7 @@ use crate::driver::Driver;
 use crate::eth_dev::EthDev;
 use crate::kind::{Kind, MtuOf};
 use std::fmt;
+use std::path::Path;
 
 /// A network card, by its address (`0000:01:00.0`), bound to vfio-pci or of a driver that needs no
 /// binding. The environment must have been started with `pci`.
@@ -23,7 +24,8 @@ impl Kind for Pci {
 
     fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
         check_address(&self.address)?;
-        Ok(EthDev::of_card(Device::on_bus("pci", self.address.clone())))
+        let most_queues = if has_one_queue(&self.address) { 1 } else { u16::MAX };
+        Ok(EthDev::of_card(Device::on_bus("pci", self.address.clone()), most_queues))
     }
 
     /// Ports of the processor, by which old virtio cards are spoken to.
@@ -48,6 +50,17 @@ impl fmt::Display for Pci {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.address)
     }
+}
+
+/// Intel's 82540, 82545 and 82546, by their numbers. DPDK's driver says that they have two queues,
+/// as later cards have: what is handed to the second one never leaves.
+const ONE_QUEUE: [&str; 6] = ["0x100e", "0x100f", "0x1010", "0x1011", "0x1012", "0x101d"];
+
+fn has_one_queue(address: &str) -> bool {
+    let folder = Path::new("/sys/bus/pci/devices").join(address);
+    // Of a card that is not there DPDK tells more.
+    let read = |name| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+    read("vendor").trim() == "0x8086" && ONE_QUEUE.contains(&read("device").trim())
 }
 
 fn check_address(text: &str) -> Result<(), Error> {

@@ -18,7 +18,7 @@ impl Kind for Ring {
     }
 
     fn driver(&self, _: Shape) -> Result<Box<dyn Driver>, Error> {
-        Ok(EthDev::of_card(Device::of_driver("net_ring", Arguments::default())))
+        Ok(EthDev::of_card(Device::of_driver("net_ring", Arguments::default()), u16::MAX))
     }
 }
 
