@@ -17,9 +17,9 @@ object! {
         pub role: Role as "server",
         /// Number that tells several interfaces on a socket apart
         pub id: u32 = 0,
-        /// Packets stay where they are: the other end reads and writes our buffers, and can change
-        /// packets of all such ports while they are worked at. For one that you trust as the router
-        /// itself, with the role `client`
+        /// Whether packets stay where they are, in buffers that the other ends of all such ports
+        /// read and write at any time: for those that are trusted as the router itself. Takes the
+        /// role `client`
         pub zero_copy: bool = false,
     }
 }
