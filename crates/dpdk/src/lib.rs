@@ -92,7 +92,7 @@ pub use link::Link;
 pub use link_watch::{LinkEvent, LinkWatch};
 pub use log::{LogLevel, LogRoute};
 pub use memory::{MemoryChoice, MemoryPlan};
-pub use pool::DpdkPool;
+pub use pool::{DpdkPool, pools_of_ports};
 pub use port::{Port, PortOptions};
 pub use privilege::Privilege;
 pub use queue::{RxHandle, TxHandle};

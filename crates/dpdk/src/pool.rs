@@ -5,7 +5,7 @@
 //!                                      ▲ drivers, too       ├ mbuf 128 ┼ private 64 ┼ headroom 128 ┼ frame …
 //! ```
 
-use crate::{Eal, Error, error, ffi, large_pool, log, thread};
+use crate::{Eal, Error, error, ffi, large_pool, log, shared_pool, thread};
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 use packet::{Burst, HEADROOM_BYTES, Mbuf, PRIVATE_BYTES, PacketBuf, PacketCache, Pool, PoolUsage};
@@ -89,6 +89,14 @@ impl DpdkPool {
     pub(crate) fn as_ptr(&self) -> *mut ffi::Mempool {
         self.0.mempool.as_ptr()
     }
+}
+
+/// The pools that ports have beside the one that they are given, as far as some are open that want
+/// them: what they are for, and how full they are.
+pub fn pools_of_ports() -> impl Iterator<Item = (&'static str, PoolUsage)> {
+    let large = large_pool::there().map(|pool| ("buffers for large frames", pool.usage()));
+    let shared = shared_pool::there().map(|pool| ("buffers that memif peers see", pool.usage()));
+    large.into_iter().chain(shared)
 }
 
 /// A pool that others keep alive.

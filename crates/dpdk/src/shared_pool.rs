@@ -37,6 +37,11 @@ pub(crate) fn shared(beside: &DpdkPool) -> io::Result<SharedBuffers> {
     Ok(buffers)
 }
 
+/// The buffers, where a port has made them.
+pub(crate) fn there() -> Option<SharedBuffers> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.upgrade()
+}
+
 /// Whether a packet lies in there.
 #[inline]
 pub(crate) fn has(packet: &PacketBuf) -> bool {

@@ -6,7 +6,7 @@ mod rig;
 
 use dpdk::kinds::{Memif, Vhost, VirtioUser};
 use dpdk::{MemifRole, Port, PortOptions, PortSpec};
-use packet::{Burst, Large, PacketBuf, RxQueue, TxQueue};
+use packet::{Burst, Large, PacketBuf, Pool, RxQueue, TxQueue};
 use rig::{Opened, Rig, frames, rig, wait_until};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -68,6 +68,12 @@ fn memif_without_a_copy_carries_packets_both_ways_and_from_one_to_another() {
         wait_for_link(server, client);
         pass_both_ways(&mut rig, server, client);
     }
+    let shared = dpdk::pools_of_ports().find(|(name, _)| name.contains("memif"));
+    let (_, shared) = shared.unwrap();
+    assert_eq!(shared.total, rig.pool.usage().total);
+    // Each receive ring has a buffer a slot.
+    assert!(shared.total - shared.free >= 2 * 1024, "{shared:?}");
+    assert!(shared.memory_bytes > shared.total * 2048, "{shared:?}");
     // As a router does.
     let ([left, right], [from, to]) = (&mut servers, &mut clients);
     let sent = frames(40);
@@ -84,6 +90,8 @@ fn memif_without_a_copy_carries_packets_both_ways_and_from_one_to_another() {
     assert!(error.contains("no memory to share"), "{error}");
     drop((servers, clients));
     assert!(rig.nothing_leaked());
+    let is_gone = || dpdk::pools_of_ports().all(|(name, _)| !name.contains("memif"));
+    wait_until("the shared buffers go with the last who used them", is_gone);
 }
 
 /// A machine tells its host where a packet lies in its own memory, and that one does not see ours

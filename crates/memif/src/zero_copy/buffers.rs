@@ -2,7 +2,7 @@
 
 use crate::control::MAX_SHARED_BYTES;
 use crate::region::Region;
-use packet::{HEADROOM_BYTES, PacketBuf, PacketCache, Pool, place_buffers};
+use packet::{HEADROOM_BYTES, PacketBuf, PacketCache, Pool, PoolUsage, place_buffers};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Weak};
@@ -85,6 +85,12 @@ impl SharedBuffers {
     /// Longest frame that one buffer holds.
     pub fn frame_bytes(&self) -> u16 {
         self.0.frame_bytes
+    }
+
+    /// How many there are, how many are free, and what they take.
+    pub fn usage(&self) -> PoolUsage {
+        let usage = self.0.pool.usage();
+        PoolUsage { memory_bytes: usage.memory_bytes + self.0.bytes as usize, ..usage }
     }
 
     /// A thread's way to them.

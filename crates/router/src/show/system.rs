@@ -59,6 +59,9 @@ impl Router {
         };
         let mut parts =
             vec![part("packet buffers", pool.total - pool.free, pool.total, pool.memory_bytes)];
+        for (name, pool) in dpdk::pools_of_ports() {
+            parts.push(part(name, pool.total - pool.free, pool.total, pool.memory_bytes));
+        }
         parts.extend(self.show_tables(part));
         parts.extend([
             part("neighbours", self.core.neighborhood.machine.len(), 0, 0),
