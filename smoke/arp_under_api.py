@@ -8,6 +8,7 @@ Calls come from the API's own document, so a new path is asked, too; a changing 
 here is a failure. What a call takes of the control thread is what the router says itself, in
 processor time, which a busy machine makes no longer. Silence is what ARP sees.
 """
+import errno
 import http.client
 import json
 import os
@@ -104,7 +105,14 @@ class Asker(threading.Thread):
     def run(self):
         self.thread = threading.get_native_id()
         while True:
-            self.socket.send(self.frame)
+            try:
+                self.socket.send(self.frame)
+            except OSError as error:
+                # A machine that is busy takes no frame at this moment.
+                if error.errno != errno.ENOBUFS:
+                    raise
+                time.sleep(0.001)
+                continue
             end = time.monotonic() + 0.01
             while time.monotonic() < end:
                 try:
