@@ -11,7 +11,6 @@ use crate::stats::PortStats;
 use crate::{Error, PortFacts, PortOptions, shared_pool};
 use ::memif::{Counters, Endpoint, Role, Settings};
 use std::fmt;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Shared memory with another process (VPP, another Volley). A client waits for its server, and
@@ -109,7 +108,6 @@ impl Driver for SharedMemory {
     fn open(&mut self, options: &PortOptions) -> Result<PortFacts, i32> {
         self.mac = random_address();
         let Memif { role, socket, id, ring_log2, buffer_bytes, zero_copy } = self.spec.clone();
-        let code = |error: io::Error| -error.raw_os_error().unwrap_or(libc::EINVAL);
         let zero_copy = zero_copy.then(|| shared_pool::shared(&options.pool));
         let zero_copy = zero_copy.transpose().map_err(|error| {
             tracing::error!(fault = "no-shared-buffers", %error, "no buffers to share with a peer");
@@ -129,7 +127,8 @@ impl Driver for SharedMemory {
             tx_queues: options.tx_queues.max(1),
             zero_copy,
         });
-        self.endpoint = Some(endpoint.map_err(code)?);
+        let endpoint = endpoint.map_err(|error| -error.raw_os_error().unwrap_or(libc::EINVAL))?;
+        self.endpoint = Some(endpoint);
         Ok(PortFacts {
             driver: "memif".to_owned(),
             max_rx_queues: ::memif::control::MAX_RINGS,
