@@ -18,6 +18,8 @@ router right
 router middle
 carries "memif without a copy"
 [ "$(json '[.[] | select(.kind == "memif") | .rx.packets] | min' middle show ports)" -gt 100 ] || { echo "it went another way"; exit 1; }
+# It did without a copy.
+[ "$(json '[.parts[] | select(.name == "buffers that memif peers see").capacity] | add' middle show memory)" = 16384 ] || { echo "it copied"; exit 1; }
 # Who listens cannot lend buffers: it has none.
 sed 's/role = "client"/role = "server"/' "$work/middle.toml" >"$work/wrong.toml"
 ! "$bin/volley" config check "$work/wrong.toml" >"$work/told.txt" 2>&1 || { echo "a server was let through"; exit 1; }
