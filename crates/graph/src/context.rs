@@ -9,6 +9,8 @@ pub struct Context<'a> {
     pub now_tsc: u64,
     /// Which worker runs the node.
     pub worker: u16,
+    /// Somebody follows packets, or copies some: who takes short cuts takes none.
+    pub is_observed: bool,
     /// Buffers to take from and give back to.
     pub cache: &'a mut dyn PacketCache,
     pub(crate) emitted: &'a mut Emitted,

@@ -84,6 +84,7 @@ impl<N: Node> NodeHarness<N> {
         let mut context = Context {
             now_tsc: self.clock.unwrap_or_else(crate::tsc),
             worker: 0,
+            is_observed: false,
             cache: &mut *self.cache,
             emitted: &mut self.emitted,
             due_tsc: &mut self.due_tsc,
