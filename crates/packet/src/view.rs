@@ -119,6 +119,38 @@ impl Frame {
         true
     }
 
+    /// Shows the first `N` octets of each packet, from its header on. Says no, and shows nothing,
+    /// where a packet has fewer.
+    #[inline(always)]
+    pub fn each_front<const N: usize>(&self, mut show: impl FnMut(usize, &[u8; N])) -> bool {
+        if (self.shortest() as usize) < N {
+            return false;
+        }
+        for index in 0..self.count {
+            prefetch_read(self.header[index + frame::AHEAD]);
+            // SAFETY: no packet is shorter, nor taken: that one would have no length.
+            show(index, unsafe { &*self.header[index].cast() });
+        }
+        true
+    }
+
+    /// The same, to change, with what the lookup found for the packet. Says no, too, where others
+    /// may hold a packet.
+    #[inline(always)]
+    pub fn each_front_mut<const N: usize>(
+        &mut self,
+        mut change: impl FnMut(usize, u32, &mut [u8; N]),
+    ) -> bool {
+        if (self.shortest() as usize) < N || self.shared {
+            return false;
+        }
+        for index in 0..self.count {
+            // SAFETY: as above, and nobody else holds a packet.
+            change(index, self.adjacency[index], unsafe { &mut *self.header[index].cast() });
+        }
+        true
+    }
+
     /// Whether `look` says yes to every packet: asked in order, its header prefetched, until a no.
     #[inline(always)]
     pub fn all(&mut self, mut look: impl FnMut(PacketView<'_>) -> bool) -> bool {
