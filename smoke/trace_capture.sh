@@ -107,7 +107,7 @@ is "p1 received" 17 "$(json '.[] | select(.name == "p1").rx.packets' router show
 is "p1 sent" 17 "$(json '.[] | select(.name == "p1").tx.packets' router show ports)"
 is "p2 received" 10 "$(json '.[] | select(.name == "p2").rx.packets' router show ports)"
 is "p2 bytes sent" 980 "$(json '.[] | select(.name == "p2").tx.bytes' router show ports)"
-is "packets in ip4-input" 27 "$(json '.[] | select(.name == "ip4-input").packets' router show nodes)"
+is "packets in ip-express" 27 "$(json '.[] | select(.name == "ip-express").packets' router show nodes)"
 is "no route" 7 "$(json '.[] | select(.name == "ip4-lookup").exits[] | select(.name == "no-route").packets' router show nodes)"
 printf 'x' | on "$a" socat - UDP-SENDTO:10.0.2.2:9,ttl=1
 is "expired" 1 "$(json '.[] | select(.name == "ip4-rewrite").exits[] | select(.name == "ttl-expired").packets' router show nodes)"

@@ -1,7 +1,7 @@
 //! Where received frames go first, by the interface that they came in by.
 //!
 //! ```text
-//!  port_rx, vlan_input, tunnel_decap ┬▶ ethernet_input      routed
+//!  port_rx, vlan_input, tunnel_decap ┬▶ ip_express          routed
 //!                                    ├▶ l2_xconnect         cross-connected
 //!                                    ├▶ l2_learn            bridged
 //!                                    ├▶ l2_forward          bridged, and nothing is to be learned
@@ -43,7 +43,7 @@ macro_rules! entrances {
             $(#[$meta])*
             pub enum $name {
                 /// To be routed, or for us.
-                Ethernet => node "ethernet-input",
+                Ethernet => node "ip-express",
                 /// To the interface that this one is cross-connected with.
                 CrossConnect => node "l2-xconnect",
                 /// To be bridged.

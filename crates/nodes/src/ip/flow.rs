@@ -5,10 +5,10 @@
 //!  route ─▶ kind Group, id ─▶ hash of addresses, protocol and ports ─▶ bucket ─▶ member's word
 //! ```
 //! Only packets whose route leads to a group come here. What the hash is of may be chosen
-//! ([`FlowRule`]); who chose nothing has one load a vector for that.
+//! (`FlowRule`); who chose nothing has one load a vector for that.
 
 use super::flow_by_rule::flow_by_rule;
-use crate::tables::{FlowRule, FlowRules, Kind, Setup};
+use crate::tables::{FlowRules, Kind, Setup};
 use fib::Forward;
 use fib::ecmp::{EcmpTable, GroupId, flow_hash};
 use packet::Frame;
@@ -31,38 +31,41 @@ impl MemberPicker {
     }
 
     /// Turns groups, among what a vector's packets were found to lead to (kinds here, ids in the
-    /// frame), into members. `hash` takes the seed and the packet from its network header on.
+    /// frame), into members. `hash` takes the seed and the packet from its network header on, which
+    /// is behind so many octets of `link` header.
     #[inline]
-    pub fn pick(&self, frame: &mut Frame, kinds: &mut [u8], hash: impl Fn(u32, &[u8]) -> u32) {
+    pub fn pick(
+        &self,
+        frame: &mut Frame,
+        link: usize,
+        kinds: &mut [u8],
+        hash: impl Fn(u32, &[u8]) -> u32,
+    ) {
         // No kind is higher, so that whole vectors are asked at once whether there is any.
         if kinds.iter().fold(0, |highest, kind| highest.max(*kind)) == Kind::Group as u8 {
-            self.pick_some(frame, kinds, hash);
+            self.pick_some(frame, link, kinds, hash);
         }
     }
 
     #[inline(never)]
-    fn pick_some(&self, frame: &mut Frame, kinds: &mut [u8], hash: impl Fn(u32, &[u8]) -> u32) {
+    fn pick_some(
+        &self,
+        frame: &mut Frame,
+        link: usize,
+        kinds: &mut [u8],
+        hash: impl Fn(u32, &[u8]) -> u32,
+    ) {
         let rule = self.rules.get();
-        if !rule.is_usual() {
-            return self.pick_by_rule(frame, kinds, &rule);
-        }
+        let flow_of = |packet: &[u8], ingress| match rule.is_usual() {
+            true => hash(self.seed, packet),
+            false => flow_by_rule(&rule, self.seed, packet, ingress),
+        };
         let groups = kinds.iter_mut().enumerate().filter(|(_, kind)| **kind == Kind::Group as u8);
         for (slot, kind) in groups {
             let group = GroupId(frame.adjacencies()[slot]);
-            let member = self.table.pick(group, hash(self.seed, frame.view(slot).header()));
-            *kind = member.kind();
-            frame.adjacencies_mut()[slot] = member.id();
-        }
-    }
-
-    #[inline(never)]
-    fn pick_by_rule(&self, frame: &mut Frame, kinds: &mut [u8], rule: &FlowRule) {
-        let groups = kinds.iter_mut().enumerate().filter(|(_, kind)| **kind == Kind::Group as u8);
-        for (slot, kind) in groups {
-            let group = GroupId(frame.adjacencies()[slot]);
-            let ingress = frame.rx()[slot];
-            let flow = flow_by_rule(rule, self.seed, frame.view(slot).header(), ingress);
-            let member = self.table.pick(group, flow);
+            let view = frame.view(slot);
+            let packet = view.header().get(link..).unwrap_or_default();
+            let member = self.table.pick(group, flow_of(packet, view.rx()));
             *kind = member.kind();
             frame.adjacencies_mut()[slot] = member.id();
         }

@@ -16,9 +16,10 @@
 //! TTL is judged where the packet is forwarded: one that is for us may arrive with any.
 
 use crate::ip::ByPolicy;
+use crate::ip::ip4_headers::{Ip4Headers, PLAIN};
 use crate::tables::{Ip4Rules, Setup};
 use graph::{Attach, Context, Exits, Node};
-use packet::{Frame, PacketView, VECTOR, vectorized};
+use packet::{Frame, PacketView};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wire::{checksum, ethernet::ethertype, ipv4};
@@ -27,7 +28,7 @@ use wire::{checksum, ethernet::ethertype, ipv4};
 pub struct Ip4Input {
     rules: Arc<Ip4Rules>,
     policy: ByPolicy,
-    headers: Headers,
+    headers: Ip4Headers,
 }
 
 graph::exits! {
@@ -71,15 +72,16 @@ impl Node for Ip4Input {
 
     fn new(setup: &Setup) -> Self {
         let rules = Arc::clone(&setup.shared.ip4);
-        let headers = Headers { words: [[0; VECTOR]; WORDS], totals: [0; VECTOR] };
-        Self { rules, policy: ByPolicy::new(setup), headers }
+        Self { rules, policy: ByPolicy::new(setup), headers: Ip4Headers::new() }
     }
 
     fn process(&mut self, frame: &mut Frame, exits: &mut Exits<'_, Exit>, _: &mut Context<'_>) {
         let class_e = self.rules.class_e.load(Ordering::Relaxed);
-        if self.headers.read(frame) && self.headers.are_good(frame.lengths(), class_e) {
+        let headers = &mut self.headers;
+        let all = frame.each_front(|slot, header| headers.put(slot, header));
+        if all && headers.are_good(0, frame.lengths(), class_e) {
             // Ethernet pads short packets: what is behind the total length is not the packet's.
-            frame.truncate(&self.headers.totals);
+            frame.truncate(headers.totals());
             exits.all(if self.policy.is_on() { Exit::Policy } else { Exit::Lookup });
         } else {
             exits.each(frame, |packet| check(packet, class_e));
@@ -87,75 +89,6 @@ impl Node for Ip4Input {
         }
     }
 }
-
-/// Words of 4 bytes in a header without options.
-const WORDS: usize = ipv4::Header::LEN / 4;
-
-/// The headers of a vector, word by word, so that the checks take many packets at once.
-struct Headers {
-    words: [[u32; VECTOR]; WORDS],
-    totals: [u32; VECTOR],
-}
-
-impl Headers {
-    /// Takes the headers of all packets; false if one is too short to have any.
-    #[inline]
-    fn read(&mut self, frame: &mut Frame) -> bool {
-        frame.all(|packet| {
-            let Some(bytes) = packet.header().first_chunk::<{ ipv4::Header::LEN }>() else {
-                return false;
-            };
-            for (words, bytes) in self.words.iter_mut().zip(bytes.as_chunks::<4>().0) {
-                words[packet.index() % VECTOR] = u32::from_ne_bytes(*bytes);
-            }
-            true
-        })
-    }
-
-    /// Whether all of the packets, of these `lengths`, are what [`check`] lets through to the
-    /// lookup.
-    #[inline]
-    fn are_good(&mut self, lengths: &[u32], class_e: bool) -> bool {
-        match class_e {
-            false => vectorized(|| good::<false>(&self.words, lengths, &mut self.totals)),
-            true => vectorized(|| good::<true>(&self.words, lengths, &mut self.totals)),
-        }
-    }
-}
-
-/// The checks of [`check`], without branches. Writes the packets' total lengths.
-#[inline(always)]
-fn good<const CLASS_E: bool>(
-    words: &[[u32; VECTOR]; WORDS],
-    lengths: &[u32],
-    totals: &mut [u32; VECTOR],
-) -> bool {
-    let count = lengths.len().min(VECTOR);
-    let [first, second, third, source, last] = words.each_ref().map(|words| &words[..count]);
-    let totals = &mut totals[..count];
-    let mut wrong = 0;
-    for slot in 0..count {
-        let all = [first[slot], second[slot], third[slot], source[slot], last[slot]];
-        let halves: u32 = all.iter().map(|word| (word & 0xffff) + (word >> 16)).sum();
-        let folded = (halves & 0xffff) + (halves >> 16);
-        let sum = (folded & 0xffff) + (folded >> 16);
-        let head = u32::from_be(first[slot]);
-        let total = head & 0xffff;
-        totals[slot] = total;
-        let network = u32::from_be(source[slot]) >> 24;
-        wrong |= (sum ^ 0xffff) | (head >> 24 ^ u32::from(PLAIN));
-        wrong |= u32::from(total < ipv4::Header::LEN as u32) | u32::from(total > lengths[slot]);
-        wrong |= u32::from(network == 0) | u32::from(network == 127);
-        wrong |= match CLASS_E {
-            false => u32::from(network >= 224),
-            true => u32::from(network & 0xf0 == 224) | u32::from(source[slot] == u32::MAX),
-        };
-    }
-    wrong == 0
-}
-
-/// Version 4 and five header words: what nearly every packet has.
-const PLAIN: u8 = 0x45;
 
 #[inline(always)]
 fn check(packet: &mut PacketView<'_>, class_e: bool) -> Exit {
@@ -234,6 +167,7 @@ mod tests {
     use super::*;
     use crate::testing::{FAR, HOST, World};
     use graph::harness::{NodeHarness, Outcome};
+    use packet::VECTOR;
     use proptest::prelude::*;
     use wire::craft::{self, Craft, Ipv4};
 

@@ -14,6 +14,7 @@
 //! Destinations are judged by their route, the hop limit where the packet is forwarded. Extension
 //! headers are for the destination (RFC 7045 section 2.1), but for hop-by-hop options.
 
+use crate::ip::ip6_headers::is_plain_source;
 use crate::ip::{ByPolicy, ip6_link};
 use crate::tables::Setup;
 use graph::{Attach, Context, Exits, Node};
@@ -89,13 +90,6 @@ fn check(packet: &mut PacketView<'_>) -> Exit {
     // Ethernet pads short packets: what is behind the payload is not the packet's.
     packet.truncate(total);
     Exit::Lookup
-}
-
-/// The first octet of what nearly every source is in: global unicast (2000::/3), unique local
-/// (fc00::/7).
-#[inline(always)]
-fn is_plain_source(first: u8) -> bool {
-    first & 0xe0 == 0x20 || first & 0xfe == 0xfc
 }
 
 /// Everything that is not a plain good header, told apart.

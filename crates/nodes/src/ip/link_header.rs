@@ -48,24 +48,24 @@ pub fn leave_by(
 }
 
 /// Octets of a link header without tags.
-const PLAIN: usize = 14;
+pub(super) const PLAIN: usize = 14;
 
 /// Such a header, as two overlapping words.
-#[derive(Clone, Copy)]
-struct PlainHeader {
+#[derive(Clone, Copy, Default)]
+pub(super) struct PlainHeader {
     first: u64,
     last: u64,
 }
 
 impl PlainHeader {
     #[inline(always)]
-    fn of(adjacency: &AdjacencyEntry) -> Self {
+    pub(super) fn of(adjacency: &AdjacencyEntry) -> Self {
         let [first, second, _] = adjacency.rewrite();
         Self { first, last: u64::from_le(first) >> 48 | u64::from_le(second) << 16 }
     }
 
     #[inline(always)]
-    fn write(self, front: &mut [u8; PLAIN]) {
+    pub(super) fn write(self, front: &mut [u8; PLAIN]) {
         front[6..].copy_from_slice(&self.last.to_le_bytes());
         front[..8].copy_from_slice(&self.first.to_ne_bytes());
     }
@@ -95,7 +95,7 @@ pub fn leave_by_sole_next_hop<E: Exit, const HEADER: usize>(
     (output, no_headroom): (E, E),
     count_down: impl Fn(&mut [u8; HEADER]) -> Option<E>,
 ) -> bool {
-    let Some((entry, next_hop)) = SoleNextHop::of(frame, table) else { return false };
+    let Some((entry, next_hop)) = SoleNextHop::of(frame, 0, table) else { return false };
     // Nearly always there is a link header in front of each: the one that it came with.
     let has_room = frame.give_back(PLAIN as u16);
     let all = Selection::first(frame.len());
@@ -125,19 +125,24 @@ pub fn leave_by_sole_next_hop<E: Exit, const HEADER: usize>(
 
 /// The next hop that all packets of a vector leave by, whose link header has no tags: what is the
 /// same of all of them is looked at once.
-struct SoleNextHop {
-    header: PlainHeader,
-    interface: u16,
+pub(super) struct SoleNextHop {
+    pub(super) header: PlainHeader,
+    pub(super) interface: u16,
 }
 
 impl SoleNextHop {
+    /// Of packets behind so many octets of `link` header.
     #[inline(always)]
-    fn of<'a>(frame: &Frame, table: &'a AdjacencyTable) -> Option<(&'a AdjacencyEntry, Self)> {
+    pub(super) fn of<'a>(
+        frame: &Frame,
+        link: usize,
+        table: &'a AdjacencyTable,
+    ) -> Option<(&'a AdjacencyEntry, Self)> {
         let adjacency = table.entry(AdjacencyId(alike(frame.adjacencies())?))?;
         let fields = adjacency.fields();
         let takes_all = fields.is_complete()
             && fields.rewrite_len() == PLAIN
-            && frame.longest() <= u32::from(fields.mtu());
+            && frame.longest() <= u32::from(fields.mtu()) + link as u32;
         let (header, interface) = (PlainHeader::of(adjacency), fields.interface());
         takes_all.then_some((adjacency, Self { header, interface }))
     }

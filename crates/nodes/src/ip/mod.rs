@@ -1,6 +1,7 @@
 //! Forwarding of IPv4 and IPv6: checks, options, lookup, the link header of the next hop.
 //!
 //! ```text
+//!  ip_express ─▶ interface_output                                     whole vectors of plain packets
 //!  ip4_input ─▶ ip4_lookup ─▶ ip4_rewrite ─▶ interface_output        ip6 likewise
 //!        └▶ ip4_options  │        └▶ ip4_fragment
 //!                        └▶ ip_resolve                               the next hop's MAC is asked for
@@ -8,10 +9,13 @@
 //! While a port has a policy, packets pass `ip4_policy` in front of the lookup.
 
 mod better_way6;
+mod express;
 mod flow;
 mod flow_by_rule;
 mod inside;
+mod ip4_headers;
 mod ip4_stamps;
+mod ip6_headers;
 mod ip6_options;
 mod link_header;
 mod next_hop_count;
@@ -37,6 +41,9 @@ pub use way_out::{is_on_link, leaves_by};
 
 nodes! {
     redirect_input::RedirectInput as feature,
+    ip_express::IpExpress,
+    ip4_express::Ip4Express,
+    ip6_express::Ip6Express,
     ip4_input::Ip4Input,
     ip4_options::Ip4Options,
     ip4_policy::Ip4Policy,

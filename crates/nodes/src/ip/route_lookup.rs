@@ -157,31 +157,41 @@ impl<A: RouteAddress> RouteLookup<A> {
     /// into the frame.
     #[inline]
     pub fn look_up(&mut self, frame: &mut Frame, kinds: &mut [u8], context: &Context<'_>) {
+        frame.each(|packet| {
+            let destination = A::destination(packet.header()).unwrap_or_default();
+            self.destinations[packet.index() % VECTOR] = destination;
+        });
+        self.find(frame, 0, kinds, context);
+    }
+
+    /// Room for the packets' destinations, to have them found.
+    pub fn destinations_mut(&mut self) -> &mut [A; VECTOR] {
+        &mut self.destinations
+    }
+
+    /// The same, of destinations that were read, and packets behind so many octets of `link`
+    /// header.
+    #[inline]
+    pub fn find(
+        &mut self,
+        frame: &mut Frame,
+        link: usize,
+        kinds: &mut [u8],
+        context: &Context<'_>,
+    ) {
         let count = frame.len();
         let vrfs = self.vrfs.get(context);
         match vrfs.only().map(A::table) {
             Some(table) => {
-                let ahead = A::ahead(table);
-                self.read_destinations(frame, |destination| destination.ask(&ahead));
-                A::find_all(table, &self.destinations[..count], &mut self.found[..count]);
+                let (ahead, destinations) = (A::ahead(table), &self.destinations[..count]);
+                destinations.iter().for_each(|destination| destination.ask(&ahead));
+                A::find_all(table, destinations, &mut self.found[..count]);
             }
-            None => {
-                self.read_destinations(frame, |_| ());
-                self.find_by_vrf(frame.rx(), vrfs, self.interfaces.get(context));
-            }
+            None => self.find_by_vrf(frame.rx(), vrfs, self.interfaces.get(context)),
         }
         let ids = frame.adjacencies_mut();
         vectorized(|| split_words(&self.found[..count], &mut kinds[..count], ids));
-        self.members.pick(frame, &mut kinds[..count], A::flow);
-    }
-
-    #[inline(always)]
-    fn read_destinations(&mut self, frame: &mut Frame, ask: impl Fn(A)) {
-        frame.each(|packet| {
-            let destination = A::destination(packet.header()).unwrap_or_default();
-            ask(destination);
-            self.destinations[packet.index() % VECTOR] = destination;
-        });
+        self.members.pick(frame, link, &mut kinds[..count], A::flow);
     }
 
     #[inline(never)]

@@ -219,19 +219,20 @@ fn ethertype_of(header: &[u8; 14]) -> u16 {
     u16::from_be_bytes([header[12], header[13]])
 }
 
-/// The destination MAC as one word, in the machine's own byte order: only compared.
+/// The destination MAC as one word, only to be compared: one load, and what is behind it shifted
+/// out.
 #[inline(always)]
-fn destination_word(header: &[u8; 14]) -> u64 {
-    let [a, b, c, d, e, f, ..] = *header;
-    u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
+pub(crate) fn destination_word(header: &[u8; 14]) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = *header;
+    u64::from_le_bytes([a, b, c, d, e, f, g, h]) << 16
 }
 
 /// The MAC in the same form by which an interface takes all that comes; of none, and of one that
 /// does not route, one that no frame can match: those are looked at more closely.
-fn mac_word(interface: Option<&Interface>) -> u64 {
+pub(crate) fn mac_word(interface: Option<&Interface>) -> u64 {
     let Some(interface) = interface.filter(|row| row.routes) else { return u64::MAX };
     let [a, b, c, d, e, f] = interface.mac;
-    u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
+    u64::from_le_bytes([0, 0, a, b, c, d, e, f])
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ mod copies;
 mod keys;
 mod suppression;
 
+pub(crate) use ethernet_input::{destination_word, mac_word};
 pub use suppression::Suppression;
 
 nodes! {

@@ -19,6 +19,7 @@ mod drops_reflect;
 mod drops_spanning;
 mod drops_tunnels;
 mod errors;
+mod express;
 mod flow_tunnels;
 mod flow_vlans;
 mod forwarding;

@@ -147,7 +147,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-fn any_frame() -> impl Strategy<Value = (u16, Vec<u8>)> {
+pub(crate) fn any_frame() -> impl Strategy<Value = (u16, Vec<u8>)> {
     (prop::sample::select(vec![0u16, 0, 0, 1, 2, 4, 5]), any_bytes())
 }
 
