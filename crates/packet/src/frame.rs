@@ -268,6 +268,36 @@ impl Frame {
         })
     }
 
+    /// Puts `bytes` bytes in front of every packet's header, and forgets what was consumed there.
+    /// False, and nothing moved, where a buffer has no room for them, or others may hold it.
+    #[inline]
+    pub fn prepend(&mut self, bytes: u16) -> bool {
+        if self.holes | self.shared {
+            return false;
+        }
+        let mut least_room = usize::MAX;
+        for slot in 0..self.count {
+            prefetch_read(self.packet[slot + AHEAD]);
+            // SAFETY: no slot is empty, and each has a live buffer.
+            let start = unsafe { (*self.packet[slot]).buf_addr };
+            least_room = least_room.min(self.header[slot] as usize - start as usize);
+        }
+        if least_room < usize::from(bytes) {
+            return false;
+        }
+        let count = self.count;
+        let (headers, lengths) = (&mut self.header[..count], &mut self.length[..count]);
+        vectorized(|| {
+            for header in headers {
+                // SAFETY: so many bytes before it are its buffer's.
+                *header = unsafe { header.sub(usize::from(bytes)) };
+            }
+            lengths.iter_mut().for_each(|length| *length += u32::from(bytes));
+        });
+        self.consumed[..count].fill(0);
+        true
+    }
+
     /// Cuts each packet behind so many bytes from its header, if it is longer.
     #[inline]
     pub fn truncate(&mut self, lengths: &[u32]) {

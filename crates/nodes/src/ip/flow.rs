@@ -139,7 +139,7 @@ pub fn ip6_flow(seed: u32, packet: &[u8]) -> u32 {
 }
 
 /// Source and destination port, where the protocol has them first.
-pub(super) fn ports(protocol: u8, payload: &[u8]) -> u32 {
+pub(crate) fn ports(protocol: u8, payload: &[u8]) -> u32 {
     match (protocol, payload.first_chunk()) {
         (protocol::TCP | protocol::UDP | protocol::SCTP, Some(ports)) => u32::from_be_bytes(*ports),
         _ => 0,

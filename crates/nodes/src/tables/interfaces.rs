@@ -288,6 +288,12 @@ impl Interfaces {
         self.has_copies && self.get(id).is_some_and(Interface::has::<ForCopies>)
     }
 
+    /// Whether that is true of one of these.
+    #[inline]
+    pub fn some_are_for_copies(&self, ids: &[u16]) -> bool {
+        self.has_copies && ids.iter().any(|id| self.is_for_copies(*id))
+    }
+
     /// The VRF of an interface's packets.
     #[inline]
     pub fn vrf(&self, id: u16) -> VrfId {

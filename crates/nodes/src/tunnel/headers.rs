@@ -8,7 +8,7 @@
 
 mod whole;
 
-pub(super) use whole::WholeHeaders;
+pub(super) use whole::{Different, WholeHeaders};
 
 use super::erspan::{CopyHeaders, CopyTold, Sequence};
 use super::inner::{Marks, flow_of_frame, flow_of_packet};

@@ -12,7 +12,7 @@
 //! takes headroom, and there is none for a third.
 //!
 //! Of the usual tunnel, VXLAN or Geneve over IPv4, all headers are written here in one piece, the
-//! link's of its next hop among them (`headers/whole.rs`): that saves a node.
+//! link's of its next hop among them, of a vector at once (`headers/whole.rs`): that saves a node.
 //!
 //! A tunnel that lets flows say an end, or has none of ours, has its headers and its way made for
 //! the ends of a packet, and once more for those behind it that go between the same
@@ -28,14 +28,14 @@
 use super::inner::{flow_of_frame, flow_of_packet, packet_of_frame};
 use crate::ip::{MemberPicker, NextHopCount, ip_resolve};
 use crate::tables::{Ends, Inside, Interfaces, Kind, Setup, Tunnel, Vrfs, WorkerCounters};
-use crate::tunnel::headers::WholeHeaders;
+use crate::tunnel::headers::{Different, WholeHeaders};
 use crate::tunnel::settling::{Settling, Underlay};
 use crate::tunnel::{TunnelHeaders, takes, takes_packet};
 use fib::Forward;
 use fib::adjacency::{AdjacencyId, AdjacencyTable};
 use fib::ecmp::{EcmpTable, GroupId};
 use graph::{Context, Exits, Node, Published};
-use packet::{Frame, PacketView, alike};
+use packet::{Frame, Group, PacketView, alike};
 use std::sync::Arc;
 use wire::ip;
 
@@ -48,6 +48,7 @@ pub struct TunnelEncap {
     members: MemberPicker,
     groups: Arc<EcmpTable>,
     count: NextHopCount,
+    different: Box<Different>,
 }
 
 graph::exits! {
@@ -123,6 +124,7 @@ impl Node for TunnelEncap {
             members: MemberPicker::new(setup),
             groups: Arc::clone(&setup.shared.groups),
             count: NextHopCount::new(setup),
+            different: Different::new(),
         }
     }
 
@@ -142,6 +144,19 @@ impl Node for TunnelEncap {
         if let Some(way) = &way
             && self.takes_all(frame, way)
         {
+            let (packets, bytes) = (frame.len() as u64, frame.bytes_of(&Group::All));
+            if let Some(whole) = self.whole(frame, way, interfaces)
+                && self.different.put(frame, &whole)
+            {
+                frame.rx_mut().fill(tx);
+                frame.tx_mut().fill(whole.interface());
+                frame.adjacencies_mut().fill(way.to.id());
+                if let Some(next_hop) = self.adjacencies.entry(AdjacencyId(way.to.id())) {
+                    next_hop.mark_used();
+                }
+                self.counters.count_sent(tx, packets, bytes);
+                return exits.all(Exit::Output);
+            }
             let sent = self.send_all(frame, exits, way, interfaces, context.now_tsc);
             self.counters.count_sent(tx, sent.packets, sent.bytes);
             return;
@@ -167,34 +182,16 @@ impl TunnelEncap {
         interfaces: &Interfaces,
         now_tsc: u64,
     ) -> Sent {
-        let bytes = frame.lengths().iter().map(|length| u64::from(*length)).sum();
-        let mut sent = Sent { packets: frame.len() as u64, bytes };
-        let mut dropped = |packet: &mut PacketView<'_>, exit| {
-            sent.packets -= 1;
-            sent.bytes -= packet.length() as u64;
-            exit
-        };
-        let Some(mut whole) = self.whole(way) else {
-            exits.each(frame, |packet| {
-                let sent = self.send(packet, way, interfaces, now_tsc);
-                sent.unwrap_or_else(|exit| dropped(packet, exit))
-            });
-            return sent;
-        };
+        let mut all = Sent { packets: frame.len() as u64, bytes: frame.bytes_of(&Group::All) };
         exits.each(frame, |packet| {
-            packet.start_here();
-            let (tx, came_by) = (packet.tx(), packet.rx());
-            if !whole.put(packet) {
-                let sent = self.send_without_room(packet, way, interfaces, now_tsc);
-                return sent.unwrap_or_else(|exit| dropped(packet, exit));
-            }
-            packet.set_adjacency(way.to.id());
-            if !interfaces.is_for_copies(came_by) {
-                packet.set_rx(tx);
-            }
-            Exit::Output
+            let sent = self.send(packet, way, interfaces, now_tsc);
+            sent.unwrap_or_else(|exit| {
+                all.packets -= 1;
+                all.bytes -= packet.length() as u64;
+                exit
+            })
         });
-        sent
+        all
     }
 
     /// Sends packets that leave by several ways, or of which some are longer than theirs takes.
@@ -258,10 +255,10 @@ impl TunnelEncap {
     }
 
     /// The headers of a way in one piece with the link's, where that is to be had: what is counted
-    /// by its next hop is so by the node behind.
+    /// by its next hop is so by the node behind, and copies of what others carry stay known by it.
     #[inline(always)]
-    fn whole<'a>(&self, way: &Way<'a>) -> Option<WholeHeaders<'a>> {
-        if self.count.is_on() {
+    fn whole(&self, frame: &Frame, way: &Way<'_>, interfaces: &Interfaces) -> Option<WholeHeaders> {
+        if self.count.is_on() || interfaces.some_are_for_copies(frame.rx()) {
             return None;
         }
         WholeHeaders::new(way.headers, self.adjacencies.entry(AdjacencyId(way.to.id()))?)
@@ -286,19 +283,6 @@ impl TunnelEncap {
             Inside::Frames => (flow_of_frame(inside), packet_of_frame(inside)),
         };
         self.members.pick_inside(GroupId(way.to.id()), flow, inside, came_by)
-    }
-
-    /// Sends a packet that has no room for all headers: perhaps for those of the tunnel.
-    #[cold]
-    #[inline(never)]
-    fn send_without_room(
-        &self,
-        packet: &mut PacketView<'_>,
-        way: &Way<'_>,
-        interfaces: &Interfaces,
-        now_tsc: u64,
-    ) -> Result<Exit, Exit> {
-        self.send(packet, way, interfaces, now_tsc)
     }
 
     /// Wraps a packet, and names its way; what is dropped is an error.
@@ -398,7 +382,7 @@ mod tests {
         let wide = 70 + packet::HEADROOM_BYTES;
         assert_eq!(
             sent(&world),
-            [("output".to_owned(), 60 + 50), ("rewrite4".to_owned(), wide - 40 + 36)]
+            [("rewrite4".to_owned(), 60 + 36), ("rewrite4".to_owned(), wide - 40 + 36)]
         );
         world.setup.shared.counts_next_hops.store(true, Ordering::Relaxed);
         let exits = sent(&world).map(|(exit, _)| exit);

@@ -30,6 +30,25 @@ fn all_headers_move_or_none() {
 }
 
 #[test]
+fn all_get_room_in_front_or_none() {
+    let (pool, mut frame) = frame(&[60, 20]);
+    frame.view(0).advance(14);
+    assert!(!frame.prepend(129), "the second has its headroom alone");
+    assert_eq!(frame.lengths(), [46, 20]);
+    assert_eq!(frame.view(0).consumed(), 14);
+    assert!(frame.prepend(128));
+    assert_eq!(frame.lengths(), [174, 148]);
+    assert_eq!(frame.view(0).consumed(), 0);
+    assert!(!frame.prepend(1));
+    frame.view(0).advance(100);
+    let twin = frame.view(0).share(1).next().unwrap();
+    assert!(!frame.prepend(1), "another holds it");
+    pool.cache().release_one(twin);
+    pool.cache().release(frame.take_all());
+    assert_eq!(pool.usage().free, 8);
+}
+
+#[test]
 fn packets_are_cut_and_never_lengthened() {
     let (_pool, mut frame) = frame(&[60, 14]);
     frame.truncate(&[28, 15]);
