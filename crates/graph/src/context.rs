@@ -9,7 +9,8 @@ pub struct Context<'a> {
     pub now_tsc: u64,
     /// Which worker runs the node.
     pub worker: u16,
-    /// Somebody follows packets, or copies some: who takes short cuts takes none.
+    /// Packets are copied, or looked for that are to be followed: who takes short cuts takes none.
+    /// Nor is one for a frame of which some are followed ([`Frame::is_traced`]).
     pub is_observed: bool,
     /// Buffers to take from and give back to.
     pub cache: &'a mut dyn PacketCache,

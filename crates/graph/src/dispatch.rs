@@ -239,14 +239,14 @@ impl Graph {
         let Slot { node, role, edges } = &mut self.slots[slot];
         let counters = &self.counters.nodes[slot];
         let mut uniform = None;
-        let is_observed = self.observer.is_active();
-        if is_observed {
+        let is_active = self.observer.is_active();
+        if is_active {
             self.observer.before(slot, &mut frame);
         }
         let mut context = Context {
             now_tsc,
             worker: self.settings.worker,
-            is_observed,
+            is_observed: is_active && self.observer.is_looking(),
             cache: &mut *self.cache,
             emitted: &mut self.emitted,
             due_tsc: &mut self.due_tsc,
@@ -254,7 +254,7 @@ impl Graph {
         node.process(&mut frame, &mut self.bytes, &mut uniform, &mut context);
         let left = frame.left();
         let count = left + frame.len();
-        if is_observed {
+        if is_active {
             let input = *role == Role::Input;
             self.observer.after(slot, input, &mut frame, &self.bytes, uniform);
         }

@@ -32,6 +32,20 @@ impl Observer {
         self.records.is_some() || !self.captures.is_empty()
     }
 
+    /// True while packets are copied, or looked for that are to be followed. Those that are
+    /// followed are known by themselves ([`Frame::is_traced`]).
+    pub(crate) fn is_looking(&self) -> bool {
+        !self.captures.is_empty() || self.may_choose()
+    }
+
+    /// Whether more packets may be chosen to be followed.
+    fn may_choose(&self) -> bool {
+        self.request.as_ref().is_some_and(|request| match &self.walks {
+            Some(walks) => walks.has_room(),
+            None => self.given < request.count,
+        })
+    }
+
     /// Follows packets from now on, numbered from 1; records go to `into` (a full channel loses
     /// records, never packets). Ends what was followed before.
     pub fn start_trace(&mut self, request: TraceRequest, into: SyncSender<TraceRecord>) {
@@ -124,13 +138,10 @@ impl Observer {
 
     /// Numbers the packets that the trace wants among those an input just brought.
     fn choose(&mut self, frame: &mut Frame) {
-        let Some(request) = &self.request else { return };
         for index in 0..frame.len() {
+            let may_be = self.may_choose();
+            let Some(request) = &self.request else { return };
             let mut view = frame.view(index);
-            let may_be = match &self.walks {
-                Some(walks) => walks.has_room(),
-                None => self.given < request.count,
-            };
             let wanted = may_be
                 && request.rx.is_none_or(|rx| rx == view.rx())
                 && request.wants.as_ref().is_none_or(|wants| wants(view.whole()));

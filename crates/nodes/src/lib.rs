@@ -48,6 +48,7 @@ families! {
     flow,
 }
 
+mod pause;
 pub mod pictures;
 mod sync;
 pub mod tables;

@@ -12,6 +12,7 @@ use super::ip6_headers::Ip6Headers;
 use super::link_header::{PLAIN, PlainHeader, SoleNextHop};
 use super::{NextHopCount, RouteAddress, RouteLookup};
 use crate::l2::{destination_word, mac_word};
+use crate::pause::Pause;
 use crate::tables::{Interfaces, Ip4Rules, Kind, Setup};
 use fib::adjacency::AdjacencyTable;
 use graph::{Context, Published};
@@ -168,7 +169,7 @@ fn write_link(front: &mut [u8], link: PlainHeader) {
 pub(super) enum Tried {
     /// All are forwarded.
     Done,
-    /// Not all are of the family, or one is too short to tell: nothing was done.
+    /// Not all are of the family: nothing was done.
     Mixed,
     /// Nothing was done, but for padding that was cut off.
     InVain,
@@ -256,10 +257,10 @@ impl<F: Family> Express<F> {
             not_ours |= destination_word(link) ^ ours;
             other |= u16::from_be_bytes([link[12], link[13]]) ^ F::ETHERTYPE;
         });
-        match (read && other == 0, not_ours == 0) {
-            (false, _) => Tried::Mixed,
-            (true, true) => Tried::Done,
-            (true, false) => Tried::InVain,
+        match (read, other == 0, not_ours == 0) {
+            (true, true, true) => Tried::Done,
+            (true, false, _) => Tried::Mixed,
+            _ => Tried::InVain,
         }
     }
 
@@ -311,51 +312,5 @@ impl<F: Family> Express<F> {
             frame.tx_mut().copy_from_slice(&interfaces[..count]);
         }
         is_written
-    }
-}
-
-/// How long nothing is tried after it was tried in vain: for one vector, then for three, seven and
-/// so on, and for 255 at most.
-#[derive(Default)]
-struct Pause {
-    length: u8,
-    left: u8,
-}
-
-impl Pause {
-    /// Whether it is time to try. Asked once a vector.
-    #[inline]
-    fn is_over(&mut self) -> bool {
-        let is_over = self.left == 0;
-        self.left = self.left.saturating_sub(1);
-        is_over
-    }
-
-    /// It was tried.
-    #[inline]
-    fn note(&mut self, is_of_use: bool) {
-        self.length = if is_of_use { 0 } else { self.length.saturating_mul(2) | 1 };
-        self.left = self.length;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Pause;
-
-    #[test]
-    fn the_more_often_in_vain_the_longer_the_pause() {
-        let mut pause = Pause::default();
-        let mut tries = Vec::new();
-        for vector in 0..1000 {
-            if pause.is_over() {
-                tries.push(vector);
-                pause.note(false);
-            }
-        }
-        assert_eq!(tries, [0, 2, 6, 14, 30, 62, 126, 254, 510, 766]);
-        while !pause.is_over() {}
-        pause.note(true);
-        assert!(pause.is_over() && pause.is_over());
     }
 }

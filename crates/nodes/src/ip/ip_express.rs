@@ -13,8 +13,8 @@
 //! a packet, octet for octet (`tests/graph/express.rs`). After a vector that was looked at in vain
 //! some take the ordinary way unseen, the more the more often that happens.
 //!
-//! Nothing is forwarded here while packets are traced or captured on this worker, or led by a
-//! policy.
+//! Nothing is forwarded here while packets are captured on this worker, or chosen to be traced, or
+//! led by a policy.
 
 use super::ByPolicy;
 use super::express::{Express, Ip4, Ip6, Tried};

@@ -64,6 +64,26 @@ pub(super) fn read_keys(
     });
 }
 
+/// Reads both addresses of each frame, whom it is from and whom it is to; false, and nothing read,
+/// where the frames are of several bridges, or one is short.
+#[inline(always)]
+pub(super) fn read_both(
+    frame: &Frame,
+    interfaces: &Interfaces,
+    [from, to]: [&mut [MacKey; MOST_SOUGHT]; 2],
+) -> bool {
+    let bridge_of = |rx: u16| bridge_port(interfaces, rx).map(|port| port.bridge.0);
+    let Some(bridge) = sole_bridge(frame.rx(), bridge_of) else { return false };
+    let places = [Whose::Source, Whose::Destination].map(Whose::place);
+    frame.each_front::<{ ethernet::Header::LEN }>(|slot, header| {
+        let [from_key, to_key] = places.map(|(offset, shift)| {
+            let octets = header[offset..].first_chunk().copied().unwrap_or_default();
+            MacKey::from_word(bridge, u64::from_be_bytes(octets) >> shift)
+        });
+        (from[slot % MOST_SOUGHT], to[slot % MOST_SOUGHT]) = (from_key, to_key);
+    })
+}
+
 /// The bridge that all of these ports are in.
 #[inline]
 fn sole_bridge(ports: &[u16], bridge_of: impl Fn(u16) -> Option<u16>) -> Option<u16> {

@@ -98,9 +98,7 @@ impl Node for L2Forward {
         read_keys(frame, interfaces, Whose::Destination, sought.keys_mut());
         let count = frame.len();
         stations.table.seek(sought, count);
-        stations.table.lookup_sought(sought, stations.now(), &mut found[..count]);
-        let found = self.found[..count].iter().map(|found| *found as u16);
-        frame.tx_mut().iter_mut().zip(found).for_each(|(tx, found)| *tx = found);
+        find_ports(frame, stations, sought, found);
         let mut by_port = Groups::all();
         while let Some((rx, group)) = by_port.next(frame.rx()) {
             let heeds = heeds_of(interfaces, rx);
@@ -131,6 +129,38 @@ impl Node for L2Forward {
 
 // A station that is not known is behind a port that there is not.
 const _: () = assert!(MOST_INTERFACES <= MacTable::UNKNOWN as u16 as usize);
+
+/// Finds the ports that frames are to leave by: those that the stations are behind that are sought.
+#[inline(always)]
+pub(super) fn find_ports(
+    frame: &mut Frame,
+    stations: &Stations,
+    sought: &mut Sought,
+    found: &mut [u32; VECTOR],
+) {
+    let count = frame.len();
+    stations.table.lookup_sought(sought, stations.now(), &mut found[..count]);
+    let found = found[..count].iter().map(|found| *found as u16);
+    frame.tx_mut().iter_mut().zip(found).for_each(|(tx, found)| *tx = found);
+}
+
+/// Whether all frames, whose ports were found, are only to be sent there.
+#[inline(always)]
+pub(super) fn are_all_to_be_sent(frame: &Frame, interfaces: &Interfaces) -> bool {
+    let mut by_port = Groups::all();
+    while let Some((rx, group)) = by_port.next(frame.rx()) {
+        let mut by_station = Groups::within(group, frame.len());
+        while let Some((tx, _)) = by_station.next(frame.tx()) {
+            if decide(interfaces, rx, tx) != Exit::Output {
+                return false;
+            }
+        }
+        if heeds_of(interfaces, rx).any() {
+            return false;
+        }
+    }
+    true
+}
 
 /// What becomes of frames from `rx` to a station that was `found` behind a port.
 fn decide(interfaces: &Interfaces, rx: u16, found: u16) -> Exit {

@@ -1,8 +1,13 @@
 //! Notes behind which port of its bridge each station is (IEEE 802.1Q section 8.7).
 //!
 //! ```text
-//!  port_rx ─▶ l2_learn ─▶ l2_forward
+//!  port_rx ─▶ l2_learn ─┬─▶ l2_forward
+//!                       └─▶ interface_output   all are known, and only to be sent
 //! ```
+//! Of a vector whose senders are all known where they are, the stations are looked up that it is
+//! to, too, while its headers are at hand: if all frames are only to be sent, `l2_forward` has
+//! nothing to say about them, and is left out. While packets are followed or copied it is not.
+//!
 //! A station that is known to be there and was seen in this second costs a look at one cache line
 //! and no store, so workers that hear the same stations do not fight over them.
 //!
@@ -12,7 +17,9 @@
 //! moment ago: then that is what came back.
 
 use crate::l2::came_back::{may_come_back, stop};
-use crate::l2::keys::{Whose, read_keys};
+use crate::l2::keys::{Whose, read_both, read_keys};
+use crate::l2::l2_forward::{are_all_to_be_sent, find_ports};
+use crate::pause::Pause;
 use crate::tables::{
     Interfaces, Punt, RateLimit, Setup, SlowPath, StationMoved, Stations, WorkerCounters,
     bridge_port,
@@ -34,6 +41,10 @@ pub struct L2Learn {
     slow_path: SlowPath,
     limit: RateLimit,
     sought: Box<Sought>,
+    /// Whom the frames are to.
+    receivers: Box<Sought>,
+    found: [u32; VECTOR],
+    pause: Pause,
     /// What was not known, by slot.
     changed: Vec<(usize, Learned)>,
 }
@@ -43,6 +54,8 @@ graph::exits! {
     pub enum Exit {
         /// To be forwarded.
         Forward => node "l2-forward",
+        /// Each to the port that its station is behind.
+        Output => node "interface-output",
         /// Shorter than an Ethernet header.
         Runt => drop "A link or a device on the way damages packets: look at the error counters \
             along it.",
@@ -75,6 +88,9 @@ impl Node for L2Learn {
             slow_path: setup.shared.slow_path.clone(),
             limit: RateLimit::new(MOVES_PER_SECOND),
             sought: Box::default(),
+            receivers: Box::default(),
+            found: [0; VECTOR],
+            pause: Pause::default(),
             changed: Vec::with_capacity(VECTOR),
         }
     }
@@ -86,9 +102,17 @@ impl Node for L2Learn {
         context: &mut Context<'_>,
     ) {
         let interfaces = self.interfaces.get(context);
-        let Self { stations, sought, changed, .. } = self;
+        let Self { stations, sought, receivers, found, pause, changed, .. } = self;
         let count = frame.len();
-        read_keys(frame, interfaces, Whose::Source, sought.keys_mut());
+        let are_both_read = !context.is_observed
+            && !frame.is_traced()
+            && pause.is_over()
+            && read_both(frame, interfaces, [sought.keys_mut(), receivers.keys_mut()]);
+        if are_both_read {
+            stations.table.seek(receivers, count);
+        } else {
+            read_keys(frame, interfaces, Whose::Source, sought.keys_mut());
+        }
         stations.table.seek(sought, count);
         if may_come_back(frame, interfaces) {
             stop(frame, interfaces, stations, sought);
@@ -97,8 +121,14 @@ impl Node for L2Learn {
         stations.table.learn_sought(sought, frame.rx(), now, |slot, learned| {
             changed.push((slot, learned));
         });
-        if self.changed.is_empty() {
-            exits.all(Exit::Forward);
+        if changed.is_empty() {
+            let mut are_sent = false;
+            if are_both_read {
+                find_ports(frame, stations, receivers, found);
+                are_sent = are_all_to_be_sent(frame, interfaces);
+                pause.note(are_sent);
+            }
+            exits.all(if are_sent { Exit::Output } else { Exit::Forward });
             return;
         }
         (0..count).for_each(|slot| exits.set(slot, Exit::Forward));

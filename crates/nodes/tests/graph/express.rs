@@ -3,10 +3,12 @@
 
 use crate::property::any_frame;
 use crate::rig::*;
-use nodes::tables::Kind;
+use graph::{CaptureRequest, Mail, TraceRequest};
+use nodes::tables::{Heeds, Kind};
 use proptest::prelude::*;
 use std::net::Ipv6Addr;
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::sync_channel;
 use wire::craft;
 
 /// A router on which nobody takes the express way: some port could have a policy.
@@ -123,6 +125,106 @@ proptest! {
     }
 }
 
+/// A router on which nobody takes a short way: packets are followed, which nobody reads.
+fn watched() -> Rig {
+    let rig = Rig::new();
+    let (into, _) = sync_channel(1);
+    let request = TraceRequest { count: u32::MAX, ..TraceRequest::default() };
+    rig.dataplane.worker(0).unwrap().tell(Mail::StartTrace(request, into));
+    rig
+}
+
+/// A frame between some stations, or to all, or to one that nobody knows.
+fn switched() -> impl Strategy<Value = (u16, Vec<u8>)> {
+    let station = |number: u8| [2, 0, 0, 0, 9, number];
+    let kinds = prop::sample::select(vec![0x0800u16, 0x88b5, 0x0806]);
+    (prop::sample::select(vec![6u16, 7, 8, 9]), 0u8..6, 0u8..9, kinds, 60usize..70).prop_map(
+        move |(port, from, to, kind, length)| {
+            let to = match to {
+                7 => [0xff; 6],
+                8 => [1, 0x80, 0xc2, 0, 0, 0],
+                to => station(to),
+            };
+            // Most stations stay where they are.
+            let port = if from < 5 { 6 + u16::from(from % 4) } else { port };
+            let frame = craft::ethernet(station(from), to).ethertype(kind).pad_to(length);
+            (port, frame.build())
+        },
+    )
+}
+
+/// What is left of a vector of switched frames.
+fn switched_outcome(rig: &mut Rig) -> impl PartialEq + std::fmt::Debug + use<> {
+    rig.run();
+    let sent: Vec<_> = (6..10).map(|id| rig.sent(id)).collect();
+    let totals: Vec<_> = (6..10)
+        .map(|id| {
+            let Rig { dataplane, .. } = &*rig;
+            format!("{:?} {:?}", dataplane.interface_totals(id), dataplane.bridged_totals(id))
+        })
+        .collect();
+    (sent, totals, rig.drops())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_bridge_does_the_same_by_one_node_and_by_two(
+        vectors in prop::collection::vec(prop::collection::vec(switched(), 1..40), 1..12),
+        heeds: bool,
+    ) {
+        let (mut one, mut other) = (Rig::new(), watched());
+        for rig in [&mut one, &mut other].into_iter().filter(|_| heeds) {
+            rig.change_port(6, |port| port.heeds = Heeds::ARP);
+        }
+        for vector in vectors {
+            for (interface, frame) in vector {
+                one.receive(interface, frame.clone());
+                other.receive(interface, frame);
+            }
+            prop_assert_eq!(switched_outcome(&mut one), switched_outcome(&mut other));
+        }
+        one.settle();
+        other.settle();
+    }
+}
+
+#[test]
+fn frames_between_stations_that_are_known_are_bridged_by_one_node() {
+    let mut rig = Rig::new();
+    let frame = |from: u8, to: u8| {
+        let station = |number| [2, 0, 0, 0, 9, number];
+        craft::ethernet(station(from), station(to)).ethertype(0x88b5).pad_to(60).build()
+    };
+    let forwarded = |rig: &Rig| {
+        let totals = rig.dataplane.node_totals(None);
+        let of = |name: &str| totals.iter().find(|node| node.name == name).unwrap().packets;
+        (of("l2-learn"), of("l2-forward"))
+    };
+    // Both are heard for the first time.
+    for (port, from, to) in [(6, 1, 2), (7, 2, 1)] {
+        rig.answer(port, frame(from, to));
+    }
+    assert_eq!(forwarded(&rig), (2, 2));
+    for n in 0..200 {
+        let (port, from, to) = [(6, 1, 2), (7, 2, 1)][n % 2];
+        rig.receive(port, frame(from, to));
+    }
+    rig.run();
+    assert_eq!(forwarded(&rig), (202, 2));
+    assert_eq!((rig.sent(6).len(), rig.sent(7).len()), (100, 100));
+    // To one that nobody knows, and where the bridge wants to hear ARP.
+    assert_eq!(rig.answer(6, frame(1, 3)).len(), 1);
+    assert_eq!(forwarded(&rig), (203, 3));
+    rig.change_port(6, |port| port.heeds = Heeds::ARP);
+    for seen in [4, 5] {
+        assert_eq!(rig.answer(6, frame(1, 2)).len(), 1);
+        assert_eq!(forwarded(&rig).1, seen);
+    }
+    rig.settle();
+}
+
 /// A thousand packets of these, from host and gateway in turn, in vectors.
 fn thousand(frame_of: impl Fn(u16) -> (u16, Vec<u8>)) -> (Rig, (u64, u64)) {
     let mut rig = Rig::new();
@@ -160,7 +262,7 @@ fn of_a_mixed_vector_each_family_goes_the_express_way_and_the_rest_does_not() {
         let frame = match n % 10 {
             0..5 => from.ipv4(HOST, FAR).udp(n, 2).build(),
             5..9 => from.ipv6(HOST6, FAR6).udp(n, 2).build(),
-            _ => from.ethertype(0x88cc).build(),
+            _ => from.ethertype(0x88cc).pad_to(60).build(),
         };
         (0, frame)
     });
@@ -179,6 +281,17 @@ fn of_a_mixed_vector_each_family_goes_the_express_way_and_the_rest_does_not() {
 }
 
 #[test]
+fn one_short_frame_a_vector_takes_the_express_way_from_all_and_their_tries() {
+    let (rig, counts) = thousand(|n| {
+        let from = craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, FAR);
+        (0, if n % 100 == 0 { from.build()[..33].to_vec() } else { from.udp(n, 2).build() })
+    });
+    assert_eq!(counts, (0, 1000));
+    assert_eq!(rig.drops(), [("ip4-input/truncated".to_owned(), 10)]);
+    rig.settle();
+}
+
+#[test]
 fn vectors_that_are_no_use_are_looked_at_less_and_less() {
     let (rig, counts) = thousand(|n| {
         let ttl = if n % 100 == 0 { 1 } else { 9 };
@@ -186,6 +299,31 @@ fn vectors_that_are_no_use_are_looked_at_less_and_less() {
     });
     assert_eq!(counts, (0, 1000));
     assert_eq!(rig.answered(), [("ip4-rewrite/ttl-expired".to_owned(), 10)]);
+    rig.settle();
+}
+
+#[test]
+fn packets_that_are_traced_or_captured_take_the_ordinary_way_and_those_behind_them_do_not() {
+    let plain = || craft::ethernet(HOST_MAC, our_mac(0)).ipv4(HOST, FAR).udp(1, 2).build();
+    let mut rig = Rig::new();
+    let layout = rig.dataplane.layout.clone();
+    let worker = |rig: &Rig, mail| rig.dataplane.worker(0).unwrap().tell(mail);
+    let (into, records) = sync_channel(100);
+    worker(&rig, Mail::StartTrace(TraceRequest { count: 2, ..TraceRequest::default() }, into));
+    for forwarded in [0, 0, 1] {
+        rig.answer(0, plain());
+        assert_eq!(express(&rig).0, forwarded);
+    }
+    let slot = layout.slot("ip4-rewrite").unwrap();
+    assert_eq!(records.try_iter().filter(|record| record.slot == slot).count(), 2);
+    let (into, copies) = sync_channel(100);
+    let exit = None;
+    worker(&rig, Mail::StartCapture(CaptureRequest { slot, exit, snap_bytes: 60, into }));
+    rig.answer(0, plain());
+    assert_eq!((express(&rig).0, copies.try_iter().count()), (1, 1));
+    worker(&rig, Mail::StopCaptures);
+    rig.answer(0, plain());
+    assert_eq!(express(&rig).0, 2);
     rig.settle();
 }
 
