@@ -9,13 +9,13 @@
 
 use super::ip4_headers::Ip4Headers;
 use super::ip6_headers::Ip6Headers;
-use super::link_header::{PLAIN, PlainHeader, SoleNextHop};
+use super::link_header::{AHEAD, PLAIN, PlainHeader, SoleNextHop};
 use super::{NextHopCount, RouteAddress, RouteLookup};
 use crate::l2::{destination_word, mac_word};
 use crate::pause::Pause;
 use crate::tables::{Interfaces, Ip4Rules, Kind, Setup};
 use fib::adjacency::AdjacencyTable;
-use graph::{Context, Published};
+use graph::{Context, Exits, Node, Published};
 use packet::{Frame, VECTOR, prefetch_read, vectorized};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -23,11 +23,13 @@ use wire::ethernet::ethertype;
 use wire::{ipv4, ipv6};
 
 /// What is different of the two families.
-pub(super) trait Family {
+pub trait Family: Send + 'static {
     /// What is looked up.
-    type Address: RouteAddress;
+    type Address: RouteAddress + Send;
     /// As the link header says it.
     const ETHERTYPE: u16;
+    /// The node of those among others, and what it does.
+    const NODE: (&'static str, &'static str);
 
     /// Nothing read yet.
     fn new(setup: &Setup) -> Self;
@@ -50,7 +52,7 @@ pub(super) trait Family {
 }
 
 /// IPv4, as [`Family`].
-pub(super) struct Ip4 {
+pub struct Ip4 {
     headers: Ip4Headers,
     rules: Arc<Ip4Rules>,
 }
@@ -58,6 +60,8 @@ pub(super) struct Ip4 {
 impl Family for Ip4 {
     type Address = u32;
     const ETHERTYPE: u16 = ethertype::IPV4;
+    const NODE: (&'static str, &'static str) =
+        ("ip4-express", "forwards plain IPv4 packets out of mixed vectors");
 
     fn new(setup: &Setup) -> Self {
         Self { headers: Ip4Headers::new(), rules: Arc::clone(&setup.shared.ip4) }
@@ -102,11 +106,13 @@ impl Family for Ip4 {
 }
 
 /// IPv6, as [`Family`].
-pub(super) struct Ip6(Ip6Headers);
+pub struct Ip6(Ip6Headers);
 
 impl Family for Ip6 {
     type Address = u128;
     const ETHERTYPE: u16 = ethertype::IPV6;
+    const NODE: (&'static str, &'static str) =
+        ("ip6-express", "forwards plain IPv6 packets out of mixed vectors");
 
     fn new(_: &Setup) -> Self {
         Self(Ip6Headers::new())
@@ -161,6 +167,40 @@ fn halves<const BOTH: usize, const HEADER: usize>(
 fn write_link(front: &mut [u8], link: PlainHeader) {
     if let Some(front) = front.first_chunk_mut() {
         link.write(front);
+    }
+}
+
+/// Forwards the packets of one family that came among others.
+pub struct OneFamily<F: Family>(Express<F>);
+
+graph::exits! {
+    /// The way of a vector.
+    pub enum Exit {
+        /// All are forwarded.
+        Output => node "interface-output",
+        /// To be looked at one by one.
+        Ordinary => node "ethernet-input",
+    }
+}
+
+impl<F: Family> Node for OneFamily<F> {
+    const NAME: &'static str = F::NODE.0;
+    const ABOUT: &'static str = F::NODE.1;
+    type Exit = Exit;
+    type Setup = Setup;
+
+    fn new(setup: &Setup) -> Self {
+        Self(Express::new(setup))
+    }
+
+    fn process(
+        &mut self,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Exit>,
+        context: &mut Context<'_>,
+    ) {
+        let tried = self.0.forward(frame, &mut exits.bytes().0, context);
+        exits.all(if tried == Tried::Done { Exit::Output } else { Exit::Ordinary });
     }
 }
 
@@ -280,8 +320,6 @@ impl<F: Family> Express<F> {
 
     #[inline(never)]
     fn leave_by_many(&mut self, frame: &mut Frame) -> bool {
-        /// How many packets before its turn a next hop is asked for.
-        const AHEAD: usize = 24;
         let entries = self.adjacencies.entries();
         let ask = |id: u32| prefetch_read(entries.as_ptr().wrapping_add(id as usize));
         let count = frame.len();

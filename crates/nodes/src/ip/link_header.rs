@@ -6,7 +6,7 @@ use packet::{Frame, Group, PacketView, Selection, alike, prefetch_read};
 
 /// How many packets before its turn an adjacency is asked for: it may have to come from memory, and
 /// a packet takes some 15 cycles.
-const AHEAD: usize = 24;
+pub(super) const AHEAD: usize = 24;
 
 /// Has `decide` name the exit of each packet, given its adjacency; `unresolved` if there is none.
 #[inline(always)]
@@ -52,7 +52,7 @@ pub(super) const PLAIN: usize = 14;
 
 /// Such a header, as two overlapping words.
 #[derive(Clone, Copy, Default)]
-pub(super) struct PlainHeader {
+pub struct PlainHeader {
     first: u64,
     last: u64,
 }
