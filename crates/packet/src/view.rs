@@ -123,6 +123,7 @@ impl Frame {
     /// where a packet has fewer.
     #[inline(always)]
     pub fn each_front<const N: usize>(&self, mut show: impl FnMut(usize, &[u8; N])) -> bool {
+        const { assert!(N > 0) };
         if (self.shortest() as usize) < N {
             return false;
         }
@@ -141,6 +142,7 @@ impl Frame {
         &mut self,
         mut change: impl FnMut(usize, u32, &mut [u8; N]),
     ) -> bool {
+        const { assert!(N > 0) };
         if (self.shortest() as usize) < N || self.shared {
             return false;
         }

@@ -6,7 +6,8 @@
 //!        └▶ ip4_options  │        └▶ ip4_fragment
 //!                        └▶ ip_resolve                               the next hop's MAC is asked for
 //! ```
-//! While a port has a policy, packets pass `ip4_policy` in front of the lookup.
+//! While a port has a policy, packets pass `ip4_policy` in front of the lookup. What is to stand
+//! between these nodes has `ip_express` leave packets to them, as that does.
 
 mod better_way6;
 mod express;

@@ -49,6 +49,31 @@ fn all_get_room_in_front_or_none() {
 }
 
 #[test]
+fn the_first_octets_of_all_are_shown_and_changed_or_those_of_none() {
+    let (pool, mut frame) = frame(&[60, 20, 30]);
+    frame.view(1).advance(4);
+    frame.adjacencies_mut().copy_from_slice(&[5, 6, 7]);
+    let mut shown = Vec::new();
+    assert!(frame.each_front::<16>(|slot, front| shown.push((slot, front[15]))));
+    assert_eq!(shown, [(0, 7), (1, 7), (2, 7)]);
+    assert!(!frame.each_front::<17>(|_, _| panic!("the second has 16")));
+    assert!(
+        frame.each_front_mut::<16>(|slot, found, front| front[15] = 10 * slot as u8 + found as u8)
+    );
+    assert_eq!([0, 1, 2].map(|slot| frame.view(slot).header()[15]), [5, 16, 27]);
+    assert!(!frame.each_front_mut::<17>(|_, _, _| panic!("the second has 16")));
+    let twin = frame.view(0).share(1).next().unwrap();
+    assert!(!frame.each_front_mut::<1>(|_, _, _| panic!("another holds it")));
+    assert!(frame.each_front::<1>(|_, _| ()), "it can be looked at");
+    pool.cache().release_one(twin);
+    let taken = frame.view(2).take().unwrap();
+    assert!(!frame.each_front::<1>(|_, _| panic!("a slot is empty")));
+    pool.cache().release_one(taken);
+    pool.cache().release(frame.take_all());
+    assert_eq!(pool.usage().free, 8);
+}
+
+#[test]
 fn packets_are_cut_and_never_lengthened() {
     let (_pool, mut frame) = frame(&[60, 14]);
     frame.truncate(&[28, 15]);
