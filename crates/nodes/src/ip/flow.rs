@@ -115,17 +115,24 @@ pub fn split_words(found: &[u32], kinds: &mut [u8], ids: &mut [u32]) {
     }
 }
 
-/// The flow of an IPv4 packet. Of a fragment the addresses alone: only the first one has ports, and
-/// all go one way.
+/// The flow of an IPv4 packet.
 #[inline]
 pub fn ip4_flow(seed: u32, packet: &[u8]) -> u32 {
-    let Some(header) = ipv4::Header::new(packet) else { return 0 };
+    let Some((header, ports)) = ip4_header_and_ports(packet) else { return 0 };
+    let (source, destination) = (header.source().into(), header.destination().into());
+    flow_hash(seed, source, destination, header.protocol(), ports)
+}
+
+/// What tells an IPv4 packet's flow: its header, and its ports. Of a fragment the header alone:
+/// only the first one has ports, and all go one way.
+#[inline(always)]
+pub(crate) fn ip4_header_and_ports(packet: &[u8]) -> Option<(ipv4::Header<'_>, u32)> {
+    let header = ipv4::Header::new(packet)?;
     let ports = match header.is_fragment() {
         true => 0,
         false => ports(header.protocol(), packet.get(header.header_len()..).unwrap_or_default()),
     };
-    let (source, destination) = (header.source().into(), header.destination().into());
-    flow_hash(seed, source, destination, header.protocol(), ports)
+    Some((header, ports))
 }
 
 /// The flow of an IPv6 packet, of which its label tells (RFC 6438), and its ports where no other
@@ -139,7 +146,7 @@ pub fn ip6_flow(seed: u32, packet: &[u8]) -> u32 {
 }
 
 /// Source and destination port, where the protocol has them first.
-pub(crate) fn ports(protocol: u8, payload: &[u8]) -> u32 {
+pub(super) fn ports(protocol: u8, payload: &[u8]) -> u32 {
     match (protocol, payload.first_chunk()) {
         (protocol::TCP | protocol::UDP | protocol::SCTP, Some(ports)) => u32::from_be_bytes(*ports),
         _ => 0,

@@ -26,7 +26,7 @@ mod policy;
 mod route_lookup;
 mod way_out;
 
-pub(crate) use flow::ports;
+pub(crate) use flow::ip4_header_and_ports;
 pub use flow::{MemberPicker, ip4_flow, ip6_flow, split_words};
 pub use flow_by_rule::flow_by_rule;
 pub use inside::innermost;

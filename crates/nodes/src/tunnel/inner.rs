@@ -4,7 +4,7 @@
 //! Two questions that look at the same octets, and are asked apart: the flow is the last thing that
 //! its function works out, so that it costs no more than the hash; the marks are two octets.
 
-use crate::ip::{ip6_flow, ports};
+use crate::ip::{ip4_header_and_ports, ip6_flow};
 use fib::ecmp::flow_hash;
 use wire::ethernet::{self, ethertype};
 use wire::{ip, ipv4, ipv6, vlan};
@@ -32,14 +32,10 @@ pub(super) fn flow_of_frame(frame: &[u8]) -> u32 {
     }
 }
 
-/// The flow of an IPv4 packet; of a fragment the addresses and the protocol alone.
+/// The flow of an IPv4 packet.
 #[inline(always)]
 fn flow_of_ip4(packet: &[u8]) -> u32 {
-    let Some(header) = ipv4::Header::new(packet) else { return 0 };
-    let ports = match header.is_fragment() {
-        true => 0,
-        false => ports(header.protocol(), packet.get(header.header_len()..).unwrap_or_default()),
-    };
+    let Some((header, ports)) = ip4_header_and_ports(packet) else { return 0 };
     flow_of_words(header.source(), header.destination(), header.protocol().into(), ports)
 }
 
