@@ -11,3 +11,13 @@ pub(crate) fn pair(high: u16, low: u16) -> u32 {
 pub(crate) fn halves([a, b, c, d, e, f]: [u8; 6]) -> (u16, u32) {
     (u16::from_be_bytes([a, b]), u32::from_be_bytes([c, d, e, f]))
 }
+
+/// Whether both ports of a pair are at most as far above the first ones as the spans say.
+#[inline(always)]
+pub(crate) fn are_within(ports: u32, first: u32, spans: u32) -> bool {
+    let is = |shift: u32| {
+        let of = |pair: u32| (pair >> shift) as u16;
+        of(ports).wrapping_sub(of(first)) <= of(spans)
+    };
+    is(16) & is(0)
+}

@@ -43,8 +43,13 @@ impl Cut {
     /// A packet's child.
     #[inline(always)]
     pub(crate) fn child<const N: usize>(self, key: &Key<N>) -> u32 {
-        let cell = key.0.get(usize::from(self.cell)).copied().unwrap_or_default();
-        (cell >> (self.shift & 31)) & !(u32::MAX << (self.bits & 31))
+        (self.cell(key) >> (self.shift & 31)) & !(u32::MAX << (self.bits & 31))
+    }
+
+    /// The cell of a packet that it looks at.
+    #[inline(always)]
+    pub(crate) fn cell<const N: usize>(self, key: &Key<N>) -> u32 {
+        key.0.get(usize::from(self.cell)).copied().unwrap_or_default()
     }
 
     pub(crate) fn reach<const N: usize>(self, rule: &Record<N>) -> Reach {

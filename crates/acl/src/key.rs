@@ -1,13 +1,14 @@
 //! What is known of a packet, and how it lies in the cells that rules are compared with.
 //!
 //! ```text
-//!  cell   0 … A-1      A … 2A-1        2A                              2A+1        2A+2      2A+3
-//!        ┌────────────┬───────────────┬────────┬─────┬───────┬───────┬─────┬─────┬─────────┬──────┬──────┐
-//!        │ source     │ destination   │protocol│ has │ flags │   0   │VLAN │ MAC │ MAC     │source│dest. │
-//!        └────────────┴───────────────┴────────┴─────┴───────┴───────┴─────┴─────┴─────────┴──────┴──────┘
-//!         A words: 1 of IPv4, 4 of IPv6  8       8     8       8      16    16    32         16     16
+//!  cell         0                        1 … A    A+1 … 2A      2A+1          2A+2        2A+3
+//!        ┌─────┬────────┬───────┬───┬────────────┬───────────┬──────┬──────┬─────┬─────┬─────────┐
+//!        │ has │protocol│ flags │ 0 │ source     │destination│source│dest. │VLAN │ MAC │ MAC     │
+//!        └─────┴────────┴───────┴───┴────────────┴───────────┴──────┴──────┴─────┴─────┴─────────┘
+//!          8       8        8     8  A words: 1 of IPv4, 4 of IPv6  16  16    16    16     32
 //! ```
-//! Keys of lists that ask for more have three cells in front of the last four (`more`).
+//! Keys of lists that ask for more have three cells behind these (`more`). The first four of a
+//! plain IPv4 packet lie as its headers do: from the hops left to the ports.
 //! An ICMP message's type and code lie where the ports do; `has` tells which of them there are.
 
 use crate::cell::{halves, pair};
@@ -62,15 +63,15 @@ pub struct Fields<A> {
 
 /// An address family, with its packets in `N` cells.
 pub trait Family<const N: usize>: Address {
-    /// All cells: those of the addresses, the highest bits first, then the others. Of a wide key
-    /// those that few lists ask for are still to come, in between.
+    /// All cells: between the first one and the last three those of the addresses, the highest
+    /// bits first. Of a wide key those that few lists ask for are still to come, behind.
     fn laid_out(source: Self, destination: Self, others: [u32; OTHERS]) -> [u32; N];
 }
 
 impl Family<CELLS4> for u32 {
     #[inline]
     fn laid_out(source: u32, destination: u32, [a, b, c, d]: [u32; OTHERS]) -> [u32; CELLS4] {
-        [source, destination, a, b, c, d]
+        [a, source, destination, b, c, d]
     }
 }
 
@@ -79,7 +80,7 @@ impl Family<CELLS6> for u128 {
     fn laid_out(source: u128, destination: u128, others: [u32; OTHERS]) -> [u32; CELLS6] {
         let ([s0, s1, s2, s3], [d0, d1, d2, d3]) = (words(source), words(destination));
         let [a, b, c, d] = others;
-        [s0, s1, s2, s3, d0, d1, d2, d3, a, b, c, d]
+        [a, s0, s1, s2, s3, d0, d1, d2, d3, b, c, d]
     }
 }
 
@@ -145,23 +146,47 @@ impl<const N: usize> Key<N> {
         }
         let flags = packet.tcp_flags.unwrap_or_default();
         let (high, low) = halves(packet.source_mac);
-        let others = [kind_cell(packet.protocol, has, flags), pair(packet.vlan, high), low, last];
+        let others = [kind_cell(packet.protocol, has, flags), last, pair(packet.vlan, high), low];
         Self(A::laid_out(packet.source, packet.destination, others))
+    }
+}
+
+impl Key<CELLS4> {
+    /// The cells of a TCP or UDP packet whose IPv4 header has no options. `headers` are those from
+    /// the hops left to the ports; the VLAN and the station are as in [`Fields`].
+    #[inline(always)]
+    pub fn plain(
+        headers: &[u8; 16],
+        tcp_flags: Option<u8>,
+        vlan: u16,
+        source_mac: [u8; 6],
+    ) -> Self {
+        let words = headers.as_chunks::<4>().0;
+        let [hops, source, destination, ports] =
+            std::array::from_fn(|at| u32::from_be_bytes(words[at]));
+        let has = PORTS | if tcp_flags.is_some() { TCP } else { 0 };
+        let protocol = (hops >> 16) as u8;
+        let kind = kind_cell(protocol, has, tcp_flags.unwrap_or_default());
+        let (high, low) = halves(source_mac);
+        Self([kind, source, destination, ports, pair(vlan, high), low])
     }
 }
 
 /// The cell of what kind of packet it is.
 #[inline]
 pub(crate) fn kind_cell(protocol: u8, has: u32, flags: u8) -> u32 {
-    u32::from(protocol) << 24 | has << 16 | u32::from(flags) << 8
+    has << 24 | u32::from(protocol) << 16 | u32::from(flags) << 8
 }
 
 /// Cells of neither addresses nor what few lists ask for.
 pub(crate) const OTHERS: usize = 4;
 
-/// Puts the cells that few lists ask for in front of the last ones.
+/// The cell of the ports.
+pub(crate) const fn ports_cell(cells: usize) -> usize {
+    cells - if is_wide(cells) { 3 + MORE_CELLS } else { 3 }
+}
+
+/// Puts the cells that few lists ask for behind the others.
 pub(crate) fn widen<const N: usize>(cells: &mut [u32; N], more: [u32; MORE_CELLS]) {
-    let behind = N - OTHERS;
-    cells.copy_within(behind - MORE_CELLS..N - MORE_CELLS, behind);
-    cells[behind - MORE_CELLS..behind].copy_from_slice(&more);
+    cells[N - MORE_CELLS..].copy_from_slice(&more);
 }

@@ -29,6 +29,7 @@ pub mod synthetic;
 mod tests;
 mod tree;
 mod verdict;
+mod walk;
 
 pub use amend::Edit;
 pub use counters::RuleCounters;

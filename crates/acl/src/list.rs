@@ -9,11 +9,10 @@
 //! Made once and never changed: a new list takes the old one's place, and shares what is the same
 //! (`amend`). Any thread may ask it.
 //!
-//! A packet goes down each tree, all packets of a vector one step at a time, so that the lines they
-//! touch come from memory together. A tree whose first rule stands behind the one found already is
-//! left out.
+//! A packet goes down each tree, all packets of a vector one step at a time (`walk`). A tree whose
+//! first rule stands behind the one found already is left out.
 
-#![allow(unsafe_code)] // Calls the kernel that the machine has the instructions for, and reads blocks of its version.
+#![allow(unsafe_code)] // Reads blocks of its version, with instructions that the machine has.
 
 use crate::amend::{Amending, Done, Edit};
 use crate::cut::Wide;
@@ -22,12 +21,10 @@ use crate::key::{CELLS4, CELLS6, Family, WIDE4, WIDE6};
 use crate::lean::Lean;
 use crate::record::{Record, Stored};
 use crate::tree::{Entry, MOST, Planter};
+use crate::walk::{VECTOR, Walk};
 use crate::{AclError, Action, Key, Rule, Verdict};
-use fib::prefetch;
 use std::sync::Arc;
 
-/// Packets that go down a tree together.
-const VECTOR: usize = 256;
 /// Trees that leave rules aside; one more has the rest.
 pub(crate) const TREES: usize = 7;
 /// Entries that there is always room for in a list that is to be amended.
@@ -226,6 +223,11 @@ impl<const N: usize> Acl<N> {
         }
     }
 
+    /// Whether VLANs and stations matter to it: else they need not be in its keys.
+    pub fn asks_stations(&self) -> bool {
+        matches!(self.ground, Either::Full(_))
+    }
+
     /// Whether a rule has answers come back.
     pub fn reflects(&self) -> bool {
         self.reflecting > 0
@@ -245,14 +247,14 @@ impl<const N: usize> Acl<N> {
     }
 
     fn ask<S: Stored<N>>(&self, ground: &Ground<S>, keys: &[Key<N>], verdicts: &mut [Verdict]) {
-        for tree in &self.trees {
-            if self.has_avx2 {
-                // SAFETY: the machine has the instructions, and the tree is of a version on it.
-                unsafe { descend_avx2(ground, tree, keys, verdicts) }
-            } else {
-                // SAFETY: the tree is of a version on it.
-                unsafe { descend(ground, tree, keys, verdicts) }
+        let mut walk = Walk::new(ground, keys, verdicts);
+        for (number, tree) in self.trees.iter().enumerate() {
+            let first = self.trees[number..].iter().map(|tree| tree.first).min();
+            if number > 0 && !first.is_some_and(|first| walk.go_on(first)) {
+                return;
             }
+            // SAFETY: the tree is of a version on it, and the machine has the instructions.
+            unsafe { walk.down(tree, self.has_avx2) }
         }
     }
 }
@@ -271,97 +273,14 @@ fn ground<S: Copy>(
     Arc::new(Ground::new((entries, more_entries), (records, more_records)))
 }
 
-/// `descend`, compiled for such processors.
-///
-/// # Safety
-/// The processor has these instructions; else as for `descend`.
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-unsafe fn descend_avx2<S: Stored<N>, const N: usize>(
-    ground: &Ground<S>,
-    tree: &Tree,
-    keys: &[Key<N>],
-    verdicts: &mut [Verdict],
-) {
-    // SAFETY: the caller's.
-    unsafe { descend(ground, tree, keys, verdicts) }
-}
-
-/// Goes down one tree with at most [`VECTOR`] packets, those for which it may have an earlier
-/// rule.
-///
-/// Lists of places are made without branches: what a packet meets next cannot be predicted.
-///
-/// # Safety
-/// The tree is of a version that stands on `ground`, and is there.
-#[inline(always)]
-unsafe fn descend<S: Stored<N>, const N: usize>(
-    ground: &Ground<S>,
-    tree: &Tree,
-    keys: &[Key<N>],
-    verdicts: &mut [Verdict],
-) {
-    let (entries, records) = (&ground.entries, &ground.records);
-    let (mut at, mut next) = ([tree.root; VECTOR], [0u32; VECTOR]);
-    let (mut at_cuts, mut at_leaves) = ([0u8; VECTOR], [0u8; VECTOR]);
-    let (mut cuts, mut leaves) = (0, 0);
-    for (place, verdict) in verdicts.iter().enumerate() {
-        at_cuts[cuts % VECTOR] = place as u8;
-        cuts += usize::from(*verdict > tree.first);
-    }
-    if tree.root.is_cut() {
-        // All stand at the root: its cut is in registers.
-        for &place in &at_cuts[..cuts] {
-            let place = usize::from(place);
-            next[place] = tree.root.next(&keys[place]);
-            prefetch(entries.as_ptr(), next[place] as usize);
-        }
-    } else {
-        (at_leaves, leaves) = (at_cuts, std::mem::take(&mut cuts));
-    }
-    while cuts > 0 {
-        for index in 0..std::mem::take(&mut cuts) {
-            let place = at_cuts[index];
-            // SAFETY: the version has it: it is a child of one of its cuts.
-            let entry = unsafe { *entries.at(next[usize::from(place)] as usize) };
-            at[usize::from(place)] = entry;
-            prefetch(records.as_ptr(), entry.first_record());
-            at_cuts[cuts % VECTOR] = place;
-            at_leaves[leaves % VECTOR] = place;
-            cuts += usize::from(entry.is_cut());
-            leaves += usize::from(entry.has_records());
-        }
-        for &place in &at_cuts[..cuts] {
-            let place = usize::from(place);
-            next[place] = at[place].next(&keys[place]);
-            prefetch(entries.as_ptr(), next[place] as usize);
-        }
-    }
-    while leaves > 0 {
-        for index in 0..std::mem::take(&mut leaves) {
-            let place = at_leaves[index];
-            let (entry, verdict) = (&mut at[usize::from(place)], &mut verdicts[usize::from(place)]);
-            // SAFETY: the version has it: it is of one of its leaves.
-            let record = unsafe { records.at(entry.first_record()) };
-            // Those behind the first one that stands too late stand later still.
-            let is_earlier = record.verdict() < *verdict;
-            let hit = record.matches(&keys[usize::from(place)]) & is_earlier;
-            *verdict = if hit { record.verdict() } else { *verdict };
-            *entry = entry.without_first();
-            at_leaves[leaves % VECTOR] = place;
-            leaves += usize::from(!hit & is_earlier & entry.has_records());
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::synthetic::{self, Flavour, Numbers};
 
-    #[test]
-    fn a_machine_without_vector_instructions_finds_the_same() {
-        let rules = synthetic::rules::<u32>(Flavour::Firewall, 500, 1);
-        let mut list = Acl4::new(&rules, Action::Deny, 1 << 20).unwrap();
+    fn a_machine_without_them_finds_the_same<A: Family<N> + synthetic::Made, const N: usize>() {
+        let rules = synthetic::rules::<A>(Flavour::Firewall, 500, 1);
+        let mut list = Acl::<N>::new(&rules, Action::Deny, 1 << 20).unwrap();
         let mut numbers = Numbers::new(2);
         let keys: Vec<_> =
             (0..300).map(|_| Key::new(&synthetic::packet(&rules, &mut numbers))).collect();
@@ -373,5 +292,11 @@ mod tests {
         });
         assert_eq!(verdicts[0], verdicts[1]);
         assert!(verdicts[0].iter().all(|verdict| verdict.number().is_some()));
+    }
+
+    #[test]
+    fn a_machine_without_vector_instructions_finds_the_same() {
+        a_machine_without_them_finds_the_same::<u32, CELLS4>();
+        a_machine_without_them_finds_the_same::<u128, CELLS6>();
     }
 }

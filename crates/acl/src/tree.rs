@@ -70,10 +70,34 @@ impl Entry {
         self.0 >> 56 != 0
     }
 
-    /// Where a packet goes on from a cut.
+    /// Where a packet goes on from a cut; any number of a leaf.
     #[inline(always)]
     pub(crate) fn next<const N: usize>(self, key: &Key<N>) -> u32 {
-        self.0 as u32 + self.as_cut().child(key)
+        self.first_child().wrapping_add(self.as_cut().child(key))
+    }
+
+    /// A cut's first child.
+    #[inline(always)]
+    pub(crate) fn first_child(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Where one goes on that was at a cut.
+    #[inline(always)]
+    pub(crate) fn on_to(child: u32) -> Self {
+        Self(child.into())
+    }
+
+    /// The cell that a cut looks at.
+    #[inline(always)]
+    pub(crate) fn cell<const N: usize>(self, key: &Key<N>) -> u32 {
+        self.as_cut().cell(key)
+    }
+
+    /// Which bits of it, as BMI's `bextr` is told: from which on, and how many in the byte above.
+    #[inline(always)]
+    pub(crate) fn bits(self) -> u32 {
+        (self.0 >> 40) as u32
     }
 
     /// A leaf's first record.
@@ -86,6 +110,12 @@ impl Entry {
     #[inline(always)]
     pub(crate) fn has_records(self) -> bool {
         (self.0 >> 32).wrapping_sub(1) < MOST as u64
+    }
+
+    /// Whether a leaf has records.
+    #[inline(always)]
+    pub(crate) fn is_left(self) -> bool {
+        self.0 > u64::from(u32::MAX)
     }
 
     /// The leaf behind its first record.

@@ -153,6 +153,18 @@ fn a_version_is_made_of_the_last_one_alone() {
 }
 
 #[test]
+fn a_rule_that_comes_in_front_of_all_is_met_in_whatever_tree_it_stands() {
+    let rules = synthetic::rules::<u32>(Flavour::Chain, 5_000, 5);
+    let mut numbers = Numbers::new(2);
+    let packets: Vec<_> = (0..200).map(|_| synthetic::packet(&rules, &mut numbers)).collect();
+    let list = Kept::<_, CELLS4>::new(rules.into_iter().map(|(_, rule)| rule).collect());
+    let next = list.amended(&(0, 0, vec![Rule::any(Action::Permit)])).unwrap();
+    // It stands in the last one, behind trees whose rules are all later ones.
+    assert!(list.list.shape().trees > 2);
+    next.agrees(&packets);
+}
+
+#[test]
 fn a_rule_that_hid_others_does_not_go_from_a_list_that_knows_them_no_more() {
     let [permit, deny] = [Action::Permit, Action::Deny].map(Rule::<u32>::any);
     let list = Kept::<_, CELLS4>::new(vec![permit, deny]);
