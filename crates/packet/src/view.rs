@@ -123,16 +123,28 @@ impl Frame {
     /// where a packet has fewer.
     #[inline(always)]
     pub fn each_front<const N: usize>(&self, mut show: impl FnMut(usize, &[u8; N])) -> bool {
-        const { assert!(N > 0) };
-        if (self.shortest() as usize) < N {
-            return false;
-        }
-        for index in 0..self.count {
-            prefetch_read(self.header[index + frame::AHEAD]);
-            // SAFETY: no packet is shorter, nor taken: that one would have no length.
-            show(index, unsafe { &*self.header[index].cast() });
+        let Some(fronts) = self.fronts_of(0..self.count) else { return false };
+        for (index, front) in fronts {
+            show(index, front);
         }
         true
+    }
+
+    /// The same of those in some slots, with their slots; none where any of the frame has fewer.
+    #[inline(always)]
+    pub fn fronts_of<const N: usize>(
+        &self,
+        slots: Range<usize>,
+    ) -> Option<impl Iterator<Item = (usize, &[u8; N])>> {
+        const { assert!(N > 0) };
+        if (self.shortest() as usize) < N {
+            return None;
+        }
+        Some((slots.start..slots.end.min(self.count)).map(|index| {
+            prefetch_read(self.header[index + frame::AHEAD]);
+            // SAFETY: no packet is shorter, nor taken: that one would have no length.
+            (index, unsafe { &*self.header[index].cast() })
+        }))
     }
 
     /// The same, to change, with what the lookup found for the packet. Says no, too, where others

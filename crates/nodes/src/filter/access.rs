@@ -137,35 +137,6 @@ impl Question {
         }
     }
 
-    /// What nearly every frame is: without tags, an IPv4 header without options, no fragment, TCP
-    /// or UDP. Which of the two is told without a branch, since nobody can predict it.
-    #[inline(always)]
-    pub fn plain(frame: &[u8], outer: Option<u16>) -> Option<Fields<u32>> {
-        const IP: usize = ethernet::Header::LEN;
-        const BEHIND: usize = IP + ipv4::Header::LEN;
-        const VERSION_4_NO_OPTIONS: u8 = 0x45;
-        let frame = frame.first_chunk::<{ BEHIND + tcp::Header::LEN }>()?;
-        let ethernet = ethernet::Header::of(frame.first_chunk()?);
-        let header = ipv4::Header::of(frame[IP..].first_chunk()?);
-        let is_tcp = header.protocol() == protocol::TCP;
-        let has_ports = is_tcp | (header.protocol() == protocol::UDP);
-        let is_plain = (ethernet.ethertype() == ethertype::IPV4)
-            & (frame[IP] == VERSION_4_NO_OPTIONS)
-            & !header.is_fragment()
-            & has_ports;
-        let flags = tcp::Header::of(frame[BEHIND..].first_chunk()?).flags();
-        let port = |at| u16::from_be_bytes([frame[at], frame[at + 1]]);
-        is_plain.then_some(Fields {
-            source: header.source(),
-            destination: header.destination(),
-            protocol: header.protocol(),
-            transport: Transport::Ports(port(BEHIND), port(BEHIND + 2)),
-            tcp_flags: is_tcp.then_some(flags),
-            vlan: outer.unwrap_or(0),
-            source_mac: ethernet.source().0,
-        })
-    }
-
     /// Reads a packet from its IP header on: nobody knows a station or a VLAN.
     #[inline]
     pub fn about_packet(packet: &[u8]) -> Self {
@@ -255,7 +226,6 @@ fn transport(number: u8, icmp: u8, is_later: bool, behind: &[u8]) -> (Transport,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
     use wire::craft;
 
     fn ip4_of(frame: &[u8]) -> Fields<u32> {
@@ -281,26 +251,6 @@ mod tests {
         let six = frame().ipv6([1; 16], [2; 16]).udp(5, 6).build();
         let Question::Ip6(found) = Question::about_any(&six, None) else { panic!("no IPv6") };
         assert_eq!((found.transport, found.tcp_flags), (Transport::Ports(5, 6), None));
-    }
-
-    proptest! {
-        #[test]
-        fn a_plain_packet_is_read_as_any_other(
-            change in 12..54usize,
-            to: u8,
-            tcp: bool,
-            length in 14..70usize,
-        ) {
-            let packet = craft::ethernet([2; 6], [4; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2]);
-            let mut frame = match tcp {
-                true => packet.tcp(5, 443).payload_len(28).build(),
-                false => packet.udp(5, 443).payload_len(28).build(),
-            };
-            frame[change] = to;
-            frame.truncate(length);
-            let plain = Question::plain(&frame, None).map(Question::Ip4);
-            prop_assert!(plain.is_none_or(|plain| plain == Question::about_any(&frame, None)));
-        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Asks access lists about frames, those of one interface that follow each other at once.
 
+mod plain;
 mod tracked;
 
 use crate::filter::{Access, AccessList, Question, more};
@@ -69,25 +70,12 @@ impl Work for Judge {
         let list = run.setting.list();
         (self.ip4.count, self.ip6.count) = (0, 0);
         let (has_packets, vlan) = (run.row.carries_packets(), run.row.outer_vlan());
-        for slot in run.slots {
-            let packet = frame.view(slot);
-            let question = match has_packets {
-                true => Question::about_packet(packet.header()),
-                false => match Question::plain(packet.header(), vlan) {
-                    // In registers from the header to the key.
-                    Some(fields) => {
-                        self.ip4.ask(slot, Key::new(&fields));
-                        continue;
-                    }
-                    None => Question::about_any(packet.header(), vlan),
-                },
-            };
-            match question {
-                Question::Ip4(fields) => self.ip4.ask(slot, Key::new(&fields)),
-                Question::Ip6(fields) => self.ip6.ask(slot, Key::new(&fields)),
-                Question::NotIp => {}
-                Question::Unreadable => exits.set(slot, Refusal::Unreadable),
-            }
+        if !has_packets {
+            let station = list.ip4.asks_stations().then_some(vlan.unwrap_or(0));
+            plain::ask(&mut self.ip4, frame, run.slots.clone(), station);
+        }
+        if self.ip4.count < run.slots.len() {
+            self.ask_others(&run, frame, exits);
         }
         self.ip4.answer(|keys, verdicts| list.ip4.classify(keys, verdicts));
         self.ip6.answer(|keys, verdicts| list.ip6.classify(keys, verdicts));
@@ -104,10 +92,10 @@ fn decided(
     exits: &mut Exits<'_, Refusal>,
     context: &Context<'_>,
 ) -> impl FnMut((usize, Verdict)) {
-    let counters = list.counters.get(usize::from(context.worker));
+    let (counters, lengths) = (list.counters.get(usize::from(context.worker)), frame.lengths());
     move |(slot, verdict): (usize, Verdict)| {
         if let Some(counters) = counters {
-            counters.add(verdict, frame.lengths()[slot]);
+            counters.add(verdict, lengths[slot]);
         }
         if !verdict.is_permitted() {
             exits.set(slot, Refusal::Denied);
@@ -116,6 +104,35 @@ fn decided(
 }
 
 impl Judge {
+    /// Asks about those frames that have not been asked about as plain ones.
+    #[inline(never)]
+    fn ask_others(
+        &mut self,
+        run: &Run<'_, Access>,
+        frame: &mut Frame,
+        exits: &mut Exits<'_, Refusal>,
+    ) {
+        let (has_packets, vlan) = (run.row.carries_packets(), run.row.outer_vlan());
+        let (plain, mut passed) = (self.ip4.count, 0);
+        for slot in run.slots.clone() {
+            if passed < plain && usize::from(self.ip4.slots[passed]) == slot {
+                passed += 1;
+                continue;
+            }
+            let packet = frame.view(slot);
+            let question = match has_packets {
+                true => Question::about_packet(packet.header()),
+                false => Question::about_any(packet.header(), vlan),
+            };
+            match question {
+                Question::Ip4(fields) => self.ip4.ask(slot, Key::new(&fields)),
+                Question::Ip6(fields) => self.ip6.ask(slot, Key::new(&fields)),
+                Question::NotIp => {}
+                Question::Unreadable => exits.set(slot, Refusal::Unreadable),
+            }
+        }
+    }
+
     /// Holds frames to a list that asks for more than nearly all do.
     #[cold]
     fn hold_more(
@@ -260,11 +277,16 @@ impl<const N: usize> Asked<N> {
         }
     }
 
-    #[inline(always)]
     fn ask(&mut self, slot: usize, key: Key<N>) {
+        self.put(slot, key, true);
+    }
+
+    /// Asks about a packet, or not, without a branch.
+    #[inline(always)]
+    fn put(&mut self, slot: usize, key: Key<N>, is_asked: bool) {
         self.keys[self.count % VECTOR] = key;
         self.slots[self.count % VECTOR] = slot as u8;
-        self.count += 1;
+        self.count += usize::from(is_asked);
     }
 
     fn answer(&mut self, classify: impl FnOnce(&[Key<N>], &mut [Verdict])) {
