@@ -15,8 +15,8 @@ pub struct Ip4Match {
     pub to: Forward,
     /// Steps of the lookup: the root, and each node below it.
     pub depth: u8,
-    /// Cache lines that the lookup touches, one a step; the default route's word, which a vector
-    /// reads once, is not counted.
+    /// Cache lines that the lookup touches, one a step; the words of short routes, which a vector
+    /// reads once, are not counted.
     pub cache_lines: u8,
     /// Bits of the address that those steps decided.
     pub bits: u8,
@@ -34,9 +34,7 @@ impl Ip4Table {
             let entry = &node[(address >> (32 - bits)) as usize % NODE_ENTRIES];
             word = entry.load(Ordering::Relaxed);
         }
-        if word == 0 {
-            word = self.default.load(Ordering::Relaxed);
-        }
+        word = self.view().or_short(word, address);
         Ip4Match {
             prefix: record.cover(Prefix::host(address), true).map(|(prefix, _)| prefix),
             to: Forward::from_bits(word),

@@ -29,7 +29,7 @@ mod x86 {
     use std::arch::x86_64::*;
 
     use super::{Pending, View};
-    use crate::ip4::pass::AHEAD;
+    use crate::ip4::pass::{AHEAD, SHORT_BITS};
     use crate::prefetch::prefetch;
 
     /// Addresses in a register.
@@ -46,7 +46,11 @@ mod x86 {
     ) -> usize {
         let root_index = |address: &u32| (address >> (32 - ROOT_BITS)) as usize;
         let shift = _mm_cvtsi32_si128(32 - i32::from(ROOT_BITS));
-        let default = _mm256_set1_epi32(view.default as i32);
+        // SAFETY: there are sixteen, and each half is 32 bytes.
+        let (low, high) = unsafe {
+            let short: *const __m256i = view.short.as_ptr().cast();
+            (_mm256_loadu_si256(short), _mm256_loadu_si256(short.add(1)))
+        };
         for address in addresses.iter().take(AHEAD) {
             prefetch(view.root.as_ptr(), root_index(address));
         }
@@ -67,7 +71,7 @@ mod x86 {
                 let indexes = _mm256_srl_epi32(lanes, shift);
                 let values = _mm256_i32gather_epi32::<4>(view.root.as_ptr().cast(), indexes);
                 let empty = _mm256_cmpeq_epi32(values, _mm256_setzero_si256());
-                let found = _mm256_blendv_epi8(values, default, empty);
+                let found = _mm256_blendv_epi8(values, shorts(low, high, lanes), empty);
                 _mm256_storeu_si256(out.as_mut_ptr().cast(), found);
                 values
             };
@@ -80,5 +84,17 @@ mod x86 {
             begun += LANES;
         }
         begun
+    }
+
+    /// The word of each address's first four bits: three of them choose in both halves, and the
+    /// fourth, which is the sign, between the two.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn shorts(low: __m256i, high: __m256i, addresses: __m256i) -> __m256i {
+        const { assert!(SHORT_BITS == 4) };
+        let network = _mm256_srli_epi32::<{ 32 - SHORT_BITS as i32 }>(addresses);
+        let [low, high] =
+            [low, high].map(|half| _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(half, network)));
+        _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(addresses)))
     }
 }

@@ -43,7 +43,7 @@ impl Ip4Table {
 
     /// The same by all routes but the default one.
     pub fn lookup_bulk_specific(&self, addresses: &[u32], out: &mut [u32]) {
-        self.lookup_in(View { default: 0, ..self.view() }, Ip4Kernel::Avx2, addresses, out);
+        self.lookup_in(self.view_with(0), Ip4Kernel::Avx2, addresses, out);
     }
 
     /// The same by a kernel of the caller's choice, to test and to compare.
@@ -61,9 +61,18 @@ impl Ip4Table {
     }
 
     #[inline]
-    fn view(&self) -> View<'_> {
-        let default = self.default.load(Ordering::Acquire);
-        View { root: self.root.items(), nodes: &self.nodes, default }
+    pub(super) fn view(&self) -> View<'_> {
+        self.view_with(self.default.load(Ordering::Acquire))
+    }
+
+    /// What is read, with another default route.
+    #[inline]
+    fn view_with(&self, default: u32) -> View<'_> {
+        let short = self.short.each_ref().map(|short| match short.load(Ordering::Acquire) {
+            0 => default,
+            short => short,
+        });
+        View { root: self.root.items(), nodes: &self.nodes, short }
     }
 }
 
@@ -81,7 +90,7 @@ impl View<'_> {
             let entry = (address >> (32 - bits)) as usize % NODE_ENTRIES;
             value = node.map_or(0, |node| node[entry].load(Ordering::Acquire));
         }
-        if value == 0 { self.default } else { value }
+        self.or_short(value, address)
     }
 
     #[inline]
@@ -125,7 +134,7 @@ fn first_words<const ROOT_BITS: u8>(
         }
         let entry = view.root.get((address >> (32 - ROOT_BITS)) as usize);
         let value = entry.map_or(0, |entry| entry.load(Ordering::Acquire));
-        out[place] = if value == 0 { view.default } else { value };
+        out[place] = view.or_short(value, *address);
         if value & EXTENDED != 0 {
             pending.push(view, place, value);
         }
@@ -152,7 +161,7 @@ fn descend<const ROOT_BITS: u8>(
             let node = nodes.get((out[place] & !EXTENDED) as usize);
             let entry = (addresses[place] >> (32 - bits)) as usize % NODE_ENTRIES;
             let value = node.map_or(0, |node| node[entry].load(Ordering::Acquire));
-            out[place] = if value == 0 { view.default } else { value };
+            out[place] = view.or_short(value, addresses[place]);
             if value & EXTENDED != 0 {
                 pending.push(view, place, value);
             }

@@ -10,7 +10,8 @@
 //!  | X|node ---------------->| X|node ------------>| Forward |
 //!  | Forward |               | Forward |           |   ...   |
 //!  +---------+               +---------+           +---------+
-//!  a word of 0: no route but the default one, which is a word of its own
+//!  a word of 0: no route but a short one, up to /4. Of those there is a word for each /4, and one
+//!  for the default route: a change of a short route touches a few words instead of millions
 //! ```
 //!
 //! [`Ip4Layout::Compact`] has a root of 20 bits and one more node step: 4 MiB instead of 64.
@@ -79,8 +80,8 @@ pub struct Ip4Options {
 }
 
 impl Ip4Options {
-    /// For one of many tables that hold few routes each: it takes memory where those are, half a
-    /// MiB for the martian networks and 4 MiB at the very most, and one step more for long ones.
+    /// For one of many tables that hold few routes each: it takes memory where those are, 32 KiB
+    /// for the martian networks and 4 MiB at the very most, and one step more for long ones.
     pub const fn sparse(max_routes: usize) -> Ip4Options {
         Ip4Options { layout: Ip4Layout::Compact, page_size: PageSize::Small, max_routes }
     }
@@ -97,7 +98,8 @@ impl Default for Ip4Options {
 #[derive(Debug)]
 pub struct Ip4Table {
     root: PagedArray<AtomicU32>,
-    /// The default route: apart, so that changing it touches one word instead of millions.
+    /// Routes up to /4 but the default one, by the first bits of an address.
+    short: [AtomicU32; pass::SHORT],
     default: AtomicU32,
     nodes: Arc<Ip4Nodes>,
     options: Ip4Options,
@@ -125,6 +127,7 @@ impl Ip4Table {
         let entries = 1 << options.layout.root_bits();
         Ok(Ip4Table {
             root: PagedArray::filled("an IPv4 table", entries, options.page_size)?,
+            short: std::array::from_fn(|_| AtomicU32::new(0)),
             default: AtomicU32::new(0),
             nodes: Arc::clone(nodes),
             options,

@@ -11,12 +11,28 @@ pub(super) const AHEAD: usize = 24;
 /// The most addresses of one round of passes: a packet vector.
 pub(super) const VECTOR: usize = 256;
 
+/// The longest of the short routes, which are apart from the root's words.
+pub(super) const SHORT_BITS: u8 = 4;
+
+/// Networks of that length.
+pub(super) const SHORT: usize = 1 << SHORT_BITS;
+
 /// What all passes of one call read.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     pub(super) root: &'a [AtomicU32],
     pub(super) nodes: &'a Ip4Nodes,
-    pub(super) default: u32,
+    /// Where no longer route is, by the first bits of an address.
+    pub(super) short: [u32; SHORT],
+}
+
+impl View<'_> {
+    /// A word that was read on the way of an address, or what stands for an empty one.
+    #[inline(always)]
+    pub(super) fn or_short(&self, value: u32, address: u32) -> u32 {
+        let short = self.short[(address >> (32 - SHORT_BITS)) as usize % SHORT];
+        if value == 0 { short } else { value }
+    }
 }
 
 /// The places of a vector whose words are extended.

@@ -6,11 +6,13 @@
 //!              -> unlink the nodes on the way to P that hold no longer route any more
 //! ```
 //!
-//! The *gaps* of P are P less the longer routes inside it. Everything that can fail comes before
-//! the first change.
+//! The *gaps* of P are P less the longer routes inside it. Short routes, up to /4, have words of
+//! their own instead, and what they cover is not painted. Everything that can fail comes before the
+//! first change.
 
 use super::Ip4Table;
 use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES};
+use super::pass::SHORT_BITS;
 use super::routes::Routes;
 use crate::prefetch::prefetch;
 use crate::sync::{AtomicU32, Ordering};
@@ -108,7 +110,7 @@ impl Ip4Table {
     fn remove_from(&self, record: &mut Routes, prefix: Ip4Prefix) -> Option<Forward> {
         let before = record.remove(prefix)?;
         let covering = match record.cover(prefix, false) {
-            Some((cover, value)) if cover.length() > 0 => value,
+            Some((cover, value)) if cover.length() > SHORT_BITS => value,
             _ => 0,
         };
         self.paint(record, prefix, covering);
@@ -118,14 +120,30 @@ impl Ip4Table {
 
     /// Gives every address of `prefix` that no longer route holds the word `value`.
     fn paint(&self, record: &Routes, prefix: Ip4Prefix, value: u32) {
-        if prefix.length() == 0 {
-            return self.default.store(value, Ordering::Release);
+        if prefix.length() <= SHORT_BITS {
+            return self.paint_short(record, prefix);
         }
         record.gaps(prefix, &mut |gap| {
             for entry in self.entries(gap) {
                 entry.store(value, Ordering::Release);
             }
         });
+    }
+
+    /// Gives the networks that the short route `prefix` holds, or held, what they have now.
+    fn paint_short(&self, record: &Routes, prefix: Ip4Prefix) {
+        if prefix.length() == 0 {
+            let default = record.get(prefix).unwrap_or(0);
+            return self.default.store(default, Ordering::Release);
+        }
+        let first = (prefix.address() >> (32 - SHORT_BITS)) as usize;
+        let count = 1 << (SHORT_BITS - prefix.length());
+        for (network, word) in self.short.iter().enumerate().skip(first).take(count) {
+            let network = Prefix::new((network as u32) << (32 - SHORT_BITS), SHORT_BITS);
+            let cover = network.ok().and_then(|network| record.cover(network, true));
+            let value = cover.filter(|(cover, _)| cover.length() > 0).map_or(0, |(_, value)| value);
+            word.store(value, Ordering::Release);
+        }
     }
 
     /// The entries that together are `prefix`, in whose way no node is missing.
