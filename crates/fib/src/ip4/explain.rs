@@ -34,7 +34,9 @@ impl Ip4Table {
             let entry = &node[(address >> (32 - bits)) as usize % NODE_ENTRIES];
             word = entry.load(Ordering::Relaxed);
         }
-        word = self.view().or_short(word, address);
+        if word == 0 {
+            word = self.short_route(address);
+        }
         Ip4Match {
             prefix: record.cover(Prefix::host(address), true).map(|(prefix, _)| prefix),
             to: Forward::from_bits(word),

@@ -9,7 +9,7 @@
 //! The first pass has two kernels: plain Rust, and AVX2 (`gather.rs`), which takes 8 at a time.
 
 use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES};
-use super::pass::{AHEAD, Pending, VECTOR, View};
+use super::pass::{AHEAD, Pending, VECTOR, View, network_of};
 use super::{Ip4Layout, Ip4Table, gather};
 use crate::Forward;
 use crate::prefetch::prefetch;
@@ -29,9 +29,34 @@ impl Ip4Table {
     #[inline]
     pub fn lookup(&self, address: u32) -> Forward {
         Forward::from_bits(match self.options.layout {
-            Ip4Layout::Wide => self.view().lookup_one::<24>(address),
-            Ip4Layout::Compact => self.view().lookup_one::<20>(address),
+            Ip4Layout::Wide => self.lookup_one::<24>(address),
+            Ip4Layout::Compact => self.lookup_one::<20>(address),
         })
+    }
+
+    /// One address, with nothing to ask for ahead.
+    #[inline]
+    fn lookup_one<const ROOT_BITS: u8>(&self, address: u32) -> u32 {
+        let mut bits = ROOT_BITS;
+        let entry = self.root.items().get((address >> (32 - bits)) as usize);
+        let mut value = entry.map_or(0, |entry| entry.load(Ordering::Acquire));
+        while value & EXTENDED != 0 && bits < 32 {
+            bits += NODE_BITS;
+            // A node is there before a word leads to it: the pool is looked at anew each time.
+            let node = self.nodes.all().get((value & !EXTENDED) as usize);
+            let entry = (address >> (32 - bits)) as usize % NODE_ENTRIES;
+            value = node.map_or(0, |node| node[entry].load(Ordering::Acquire));
+        }
+        if value == 0 { self.short_route(address) } else { value }
+    }
+
+    /// What the short routes say of an address.
+    #[inline]
+    pub(super) fn short_route(&self, address: u32) -> u32 {
+        match self.short[network_of(address)].load(Ordering::Acquire) {
+            0 => self.default.load(Ordering::Acquire),
+            short => short,
+        }
     }
 
     /// What each of `addresses` forwards to, as [`Forward::bits`], into the same place of `out`;
@@ -61,7 +86,7 @@ impl Ip4Table {
     }
 
     #[inline]
-    pub(super) fn view(&self) -> View<'_> {
+    fn view(&self) -> View<'_> {
         self.view_with(self.default.load(Ordering::Acquire))
     }
 
@@ -77,22 +102,6 @@ impl Ip4Table {
 }
 
 impl View<'_> {
-    /// One address, with nothing to ask for ahead.
-    #[inline]
-    fn lookup_one<const ROOT_BITS: u8>(self, address: u32) -> u32 {
-        let mut bits = ROOT_BITS;
-        let entry = self.root.get((address >> (32 - bits)) as usize);
-        let mut value = entry.map_or(0, |entry| entry.load(Ordering::Acquire));
-        while value & EXTENDED != 0 && bits < 32 {
-            bits += NODE_BITS;
-            // A node is there before a word leads to it: the pool is looked at anew each time.
-            let node = self.nodes.all().get((value & !EXTENDED) as usize);
-            let entry = (address >> (32 - bits)) as usize % NODE_ENTRIES;
-            value = node.map_or(0, |node| node[entry].load(Ordering::Acquire));
-        }
-        self.or_short(value, address)
-    }
-
     #[inline]
     fn lookup_from<const ROOT_BITS: u8>(
         self,

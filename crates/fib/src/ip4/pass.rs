@@ -17,6 +17,12 @@ pub(super) const SHORT_BITS: u8 = 4;
 /// Networks of that length.
 pub(super) const SHORT: usize = 1 << SHORT_BITS;
 
+/// The one of an address.
+#[inline(always)]
+pub(super) fn network_of(address: u32) -> usize {
+    (address >> (32 - SHORT_BITS)) as usize
+}
+
 /// What all passes of one call read.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
@@ -30,7 +36,7 @@ impl View<'_> {
     /// A word that was read on the way of an address, or what stands for an empty one.
     #[inline(always)]
     pub(super) fn or_short(&self, value: u32, address: u32) -> u32 {
-        let short = self.short[(address >> (32 - SHORT_BITS)) as usize % SHORT];
+        let short = self.short[network_of(address)];
         if value == 0 { short } else { value }
     }
 }

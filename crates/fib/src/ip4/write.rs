@@ -12,7 +12,7 @@
 
 use super::Ip4Table;
 use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES};
-use super::pass::SHORT_BITS;
+use super::pass::{SHORT_BITS, network_of};
 use super::routes::Routes;
 use crate::prefetch::prefetch;
 use crate::sync::{AtomicU32, Ordering};
@@ -136,7 +136,7 @@ impl Ip4Table {
             let default = record.get(prefix).unwrap_or(0);
             return self.default.store(default, Ordering::Release);
         }
-        let first = (prefix.address() >> (32 - SHORT_BITS)) as usize;
+        let first = network_of(prefix.address());
         let count = 1 << (SHORT_BITS - prefix.length());
         for (network, word) in self.short.iter().enumerate().skip(first).take(count) {
             let network = Prefix::new((network as u32) << (32 - SHORT_BITS), SHORT_BITS);
