@@ -55,6 +55,11 @@ fn assert_same(table: &Ip4Table, naive: &Naive<u32>, addresses: &[u32]) {
     let mut gathered = vec![u32::MAX; addresses.len()];
     table.lookup_bulk_with(Ip4Kernel::Avx2, addresses, &mut gathered);
     assert_eq!(out, gathered);
+    table.lookup_bulk_specific(addresses, &mut gathered);
+    for ((address, bits), specific) in addresses.iter().zip(&out).zip(gathered) {
+        let is_specific = table.explain(*address).prefix.is_some_and(|it| it.length() > 0);
+        assert_eq!(specific, if is_specific { *bits } else { 0 });
+    }
     for (address, bits) in addresses.iter().zip(out) {
         let to = Forward::from_bits(bits);
         assert_eq!(to, naive.lookup(*address), "{}", std::net::Ipv4Addr::from_bits(*address));

@@ -34,9 +34,7 @@ impl Ip4Table {
             let entry = &node[(address >> (32 - bits)) as usize % NODE_ENTRIES];
             word = entry.load(Ordering::Relaxed);
         }
-        if word == 0 {
-            word = self.short_route(address);
-        }
+        word = self.view().or_short(word, address);
         Ip4Match {
             prefix: record.cover(Prefix::host(address), true).map(|(prefix, _)| prefix),
             to: Forward::from_bits(word),

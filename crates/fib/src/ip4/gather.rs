@@ -46,7 +46,8 @@ mod x86 {
     ) -> usize {
         let root_index = |address: &u32| (address >> (32 - ROOT_BITS)) as usize;
         let shift = _mm_cvtsi32_si128(32 - i32::from(ROOT_BITS));
-        // SAFETY: there are sixteen, and each half is 32 bytes.
+        // SAFETY: there are sixteen, and each half is 32 bytes. Other threads store whole words, as
+        // into the root.
         let (low, high) = unsafe {
             let short: *const __m256i = view.short.as_ptr().cast();
             (_mm256_loadu_si256(short), _mm256_loadu_si256(short.add(1)))

@@ -9,7 +9,7 @@
 //! The first pass has two kernels: plain Rust, and AVX2 (`gather.rs`), which takes 8 at a time.
 
 use super::nodes::{EXTENDED, NODE_BITS, NODE_ENTRIES};
-use super::pass::{AHEAD, Pending, VECTOR, View, network_of};
+use super::pass::{AHEAD, Pending, VECTOR, View};
 use super::{Ip4Layout, Ip4Table, gather};
 use crate::Forward;
 use crate::prefetch::prefetch;
@@ -47,16 +47,7 @@ impl Ip4Table {
             let entry = (address >> (32 - bits)) as usize % NODE_ENTRIES;
             value = node.map_or(0, |node| node[entry].load(Ordering::Acquire));
         }
-        if value == 0 { self.short_route(address) } else { value }
-    }
-
-    /// What the short routes say of an address.
-    #[inline]
-    pub(super) fn short_route(&self, address: u32) -> u32 {
-        match self.short[network_of(address)].load(Ordering::Acquire) {
-            0 => self.default.load(Ordering::Acquire),
-            short => short,
-        }
+        self.view().or_short(value, address)
     }
 
     /// What each of `addresses` forwards to, as [`Forward::bits`], into the same place of `out`;
@@ -68,7 +59,8 @@ impl Ip4Table {
 
     /// The same by all routes but the default one.
     pub fn lookup_bulk_specific(&self, addresses: &[u32], out: &mut [u32]) {
-        self.lookup_in(self.view_with(0), Ip4Kernel::Avx2, addresses, out);
+        let view = View { short: &self.short_specific, ..self.view() };
+        self.lookup_in(view, Ip4Kernel::Avx2, addresses, out);
     }
 
     /// The same by a kernel of the caller's choice, to test and to compare.
@@ -86,18 +78,8 @@ impl Ip4Table {
     }
 
     #[inline]
-    fn view(&self) -> View<'_> {
-        self.view_with(self.default.load(Ordering::Acquire))
-    }
-
-    /// What is read, with another default route.
-    #[inline]
-    fn view_with(&self, default: u32) -> View<'_> {
-        let short = self.short.each_ref().map(|short| match short.load(Ordering::Acquire) {
-            0 => default,
-            short => short,
-        });
-        View { root: self.root.items(), nodes: &self.nodes, short }
+    pub(super) fn view(&self) -> View<'_> {
+        View { root: self.root.items(), nodes: &self.nodes, short: &self.short }
     }
 }
 

@@ -10,8 +10,8 @@
 //!  | X|node ---------------->| X|node ------------>| Forward |
 //!  | Forward |               | Forward |           |   ...   |
 //!  +---------+               +---------+           +---------+
-//!  a word of 0: no route but a short one, up to /4. Of those there is a word for each /4, and one
-//!  for the default route: a change of a short route touches a few words instead of millions
+//!  a word of 0: no route but a short one, up to /4. Of those there is a word for each /4: a change
+//!  of a short route, as the default one is, touches a few words instead of millions
 //! ```
 //!
 //! [`Ip4Layout::Compact`] has a root of 20 bits and one more node step: 4 MiB instead of 64.
@@ -98,9 +98,10 @@ impl Default for Ip4Options {
 #[derive(Debug)]
 pub struct Ip4Table {
     root: PagedArray<AtomicU32>,
-    /// Routes up to /4 but the default one, by the first bits of an address.
+    /// Routes up to /4, by the first bits of an address.
     short: [AtomicU32; pass::SHORT],
-    default: AtomicU32,
+    /// The same without the default one.
+    short_specific: [AtomicU32; pass::SHORT],
     nodes: Arc<Ip4Nodes>,
     options: Ip4Options,
     routes: Mutex<Routes>,
@@ -128,7 +129,7 @@ impl Ip4Table {
         Ok(Ip4Table {
             root: PagedArray::filled("an IPv4 table", entries, options.page_size)?,
             short: std::array::from_fn(|_| AtomicU32::new(0)),
-            default: AtomicU32::new(0),
+            short_specific: std::array::from_fn(|_| AtomicU32::new(0)),
             nodes: Arc::clone(nodes),
             options,
             routes: Mutex::new(Routes::new()),

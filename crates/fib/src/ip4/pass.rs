@@ -3,7 +3,7 @@
 
 use super::nodes::{EXTENDED, Ip4Nodes};
 use crate::prefetch::prefetch;
-use crate::sync::AtomicU32;
+use crate::sync::{AtomicU32, Ordering};
 
 /// How many root words are asked for ahead: enough to hide a memory access behind the others.
 pub(super) const AHEAD: usize = 24;
@@ -29,15 +29,14 @@ pub(super) struct View<'a> {
     pub(super) root: &'a [AtomicU32],
     pub(super) nodes: &'a Ip4Nodes,
     /// Where no longer route is, by the first bits of an address.
-    pub(super) short: [u32; SHORT],
+    pub(super) short: &'a [AtomicU32; SHORT],
 }
 
 impl View<'_> {
     /// A word that was read on the way of an address, or what stands for an empty one.
     #[inline(always)]
     pub(super) fn or_short(&self, value: u32, address: u32) -> u32 {
-        let short = self.short[network_of(address)];
-        if value == 0 { short } else { value }
+        if value == 0 { self.short[network_of(address)].load(Ordering::Acquire) } else { value }
     }
 }
 

@@ -132,17 +132,15 @@ impl Ip4Table {
 
     /// Gives the networks that the short route `prefix` holds, or held, what they have now.
     fn paint_short(&self, record: &Routes, prefix: Ip4Prefix) {
-        if prefix.length() == 0 {
-            let default = record.get(prefix).unwrap_or(0);
-            return self.default.store(default, Ordering::Release);
-        }
         let first = network_of(prefix.address());
         let count = 1 << (SHORT_BITS - prefix.length());
-        for (network, word) in self.short.iter().enumerate().skip(first).take(count) {
-            let network = Prefix::new((network as u32) << (32 - SHORT_BITS), SHORT_BITS);
-            let cover = network.ok().and_then(|network| record.cover(network, true));
-            let value = cover.filter(|(cover, _)| cover.length() > 0).map_or(0, |(_, value)| value);
-            word.store(value, Ordering::Release);
+        for network in first..first + count {
+            let whole = Prefix::new((network as u32) << (32 - SHORT_BITS), SHORT_BITS);
+            let cover = whole.ok().and_then(|whole| record.cover(whole, true));
+            let specific = cover.filter(|(cover, _)| cover.length() > 0);
+            for (words, cover) in [(&self.short, cover), (&self.short_specific, specific)] {
+                words[network].store(cover.map_or(0, |(_, value)| value), Ordering::Release);
+            }
         }
     }
 
