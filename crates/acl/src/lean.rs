@@ -82,6 +82,8 @@ impl<const N: usize> Stored<N> for Lean {
     }
 
     #[cfg(target_arch = "x86_64")]
+    /// # Safety
+    /// The processor has AVX2.
     #[inline(always)]
     unsafe fn matches_avx2(&self, key: &Key<N>) -> bool {
         // SAFETY: the caller's.
@@ -106,13 +108,13 @@ mod x86 {
     const TO_DESTINATION: [i8; 16] =
         [-1, -1, -1, -1, -1, -1, -1, -1, 0, -1, -1, -1, -1, -1, -1, -1];
 
+    #[inline]
     /// ```text
     ///  lane            0                      1              2                   3
     ///   key ^ record & mask >> 8 │ key ^ record >> host │ likewise │ key - first, less the span │ = 0
     /// ```
     /// # Safety
     /// The processor has AVX2.
-    #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn fits<const N: usize>(record: &Lean, key: &Key<N>) -> bool {
         const { assert!(N >= ASKED && size_of::<Lean>() == 32) };

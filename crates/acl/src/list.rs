@@ -223,7 +223,7 @@ impl<const N: usize> Acl<N> {
         }
     }
 
-    /// Whether VLANs and stations matter to it: else they need not be in its keys.
+    /// Whether VLANs and stations may matter to it: else they need not be in its keys.
     pub fn asks_stations(&self) -> bool {
         matches!(self.ground, Either::Full(_))
     }

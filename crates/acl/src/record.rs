@@ -166,6 +166,8 @@ impl<const N: usize> Stored<N> for Record<N> {
     }
 
     #[cfg(target_arch = "x86_64")]
+    /// # Safety
+    /// The processor has AVX2.
     #[inline(always)]
     unsafe fn matches_avx2(&self, key: &Key<N>) -> bool {
         match N {
@@ -198,11 +200,11 @@ mod x86 {
     use crate::Key;
     use std::arch::x86_64::*;
 
+    #[inline]
     /// Whether nothing differs of what is asked, twelve cells and the ports at once.
     ///
     /// # Safety
     /// The processor has AVX2, and there are so many cells.
-    #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn fits<const N: usize>(record: &Record<N>, key: &Key<N>) -> bool {
         const FIRST: usize = 8;

@@ -80,12 +80,16 @@ impl<'a, S: Stored<N>, const N: usize> Walk<'a, S, N> {
         }
     }
 
+    /// # Safety
+    /// As of `down`, and the processor has these instructions.
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     unsafe fn down_avx2(&mut self, tree: &Tree) {
         // SAFETY: the caller's.
         unsafe { self.down_by::<true>(tree) }
     }
 
+    /// # Safety
+    /// As of `down`, with `AVX2` for `has_avx2`.
     #[inline(always)]
     unsafe fn down_by<const AVX2: bool>(&mut self, tree: &Tree) {
         // SAFETY: the caller's.
@@ -109,6 +113,9 @@ impl<'a, S: Stored<N>, const N: usize> Walk<'a, S, N> {
     }
 
     /// Goes from this cut to leaves; says how many have rules there.
+    ///
+    /// # Safety
+    /// As of `down_by`, and it is the tree's root.
     #[inline(always)]
     unsafe fn down_cuts<const AVX2: bool>(&mut self, root: Entry) -> usize {
         let (entries, records) = (self.ground.entries.as_ptr(), self.ground.records.as_ptr());
@@ -146,6 +153,9 @@ impl<'a, S: Stored<N>, const N: usize> Walk<'a, S, N> {
     }
 
     /// Compares the records of each leaf until one fits.
+    ///
+    /// # Safety
+    /// As of `down_by`, and so many packets are at leaves of the tree.
     #[inline(always)]
     unsafe fn at_leaves<const AVX2: bool>(&mut self, mut leaves: usize) {
         let records = self.ground.records.as_ptr();

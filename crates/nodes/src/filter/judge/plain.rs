@@ -47,9 +47,9 @@ pub(super) fn ask(
     ask_by(asked, frame, slots, vlan);
 }
 
+#[cfg(target_arch = "x86_64")]
 /// # Safety
 /// The processor has AVX2.
-#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn ask_avx2(
     asked: &mut Asked<CELLS4>,
