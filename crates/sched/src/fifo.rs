@@ -10,7 +10,7 @@ use crate::discipline::{Accepted, Discipline, Drained, Peek, Step};
 use crate::kind::Kind;
 use crate::packet::DropReason;
 use crate::plan::Plan;
-use crate::pool::{Backlog, Context, Queue, Reuse, SlotId};
+use crate::pool::{Backlog, Context, Pool, Queue, Reuse, SlotId};
 use crate::report::{Counters, Report};
 use crate::settings::settings;
 use crate::units::Size;
@@ -120,6 +120,12 @@ impl Fifo {
 
     pub(crate) fn limit_packets(&self) -> u64 {
         self.limit.packets()
+    }
+
+    /// Asks for what `take` will touch.
+    #[inline(always)]
+    pub(crate) fn prefetch_head<T: Copy>(&self, pool: &Pool<T>) {
+        pool.prefetch(self.queue.head);
     }
 
     #[inline]

@@ -26,6 +26,7 @@
 mod agenda;
 mod build;
 mod cake;
+mod calendar;
 mod check;
 mod child;
 mod class_id;
@@ -78,7 +79,6 @@ mod turns;
 pub mod units;
 mod waiting_room;
 mod warning;
-mod wheel;
 mod word;
 
 pub use build::{build, build_for};

@@ -125,3 +125,60 @@ impl Accounts {
         until_ns
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::class_map::ClassMap;
+    use crate::htb::{ClassSettings, HtbSettings};
+    use crate::rate::{Link, Price};
+    use crate::units::Rate;
+    use crate::{ClassId, LinkLayer};
+
+    const BYTES_A_MS: u64 = 1_000;
+
+    /// The accounts of one class, of a byte a microsecond, for one worker.
+    fn of_one_class() -> Book {
+        let price = Price::new(Rate(8_000 * BYTES_A_MS), Link::new(0, 0, LinkLayer::Ethernet));
+        let class = ClassSettings {
+            id: ClassId::new(1, 1),
+            rate: price,
+            ceil: price,
+            burst_bytes: 1,
+            cburst_bytes: 1,
+            priority: 0,
+            quantum_bytes: 1500,
+            piece_bytes: 1000,
+            text: String::new(),
+        };
+        let settings = HtbSettings {
+            handle: ClassId::new(1, 0),
+            text: String::new(),
+            direct_packets: 1,
+            classes: vec![(class, None)],
+            leaves: Vec::new(),
+            map: ClassMap::new(1),
+            default: None,
+            visit_bytes: 0,
+        };
+        Book::new(Htb::new(settings), 1, &[1000])
+    }
+
+    #[test]
+    fn what_is_given_back_is_lent_so_much_sooner() {
+        let (book, mut lent) = (of_one_class(), Vec::new());
+        let mut accounts = book.open();
+        let ask = |bytes| vec![Ask { class: 0, bytes, flows: 1 }];
+        let again_ns = accounts.turn(0, 0, &mut Vec::new(), &mut ask(2000), &mut lent);
+        assert_eq!((lent.len(), again_ns), (1, 999_000));
+        // It needs but 100 of the thousand.
+        let rest = Lease { bytes: 900, ..lent.remove(0) };
+        let again_ns = accounts.turn(0, 10, &mut vec![rest], &mut Vec::new(), &mut lent);
+        assert_eq!((lent.len(), again_ns), (0, 99_000));
+        let mut turn = |now_ns| {
+            accounts.turn(0, now_ns, &mut Vec::new(), &mut Vec::new(), &mut lent);
+            lent.len()
+        };
+        assert_eq!((turn(98_999), turn(99_000)), (0, 1));
+    }
+}

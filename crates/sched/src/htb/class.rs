@@ -1,22 +1,21 @@
 //! One HTB class: its two buckets and the mode that they put it in.
 //!
 //! ```text
-//!   ctokens < 0            can't send:  above its ceil
-//!   tokens < 0 <= ctokens  may borrow:  above its rate, its ancestors may lend
-//!   0 <= tokens            can send:    within its rate
+//!   the ceil's bucket owes     can't send:  above its ceil
+//!   the rate's bucket owes     may borrow:  above its rate, its ancestors may lend
+//!   neither owes               can send:    within its rate
 //! ```
 
+use super::bucket::Bucket;
+use super::deficits::NEAR;
 use crate::ClassId;
 use crate::child::Child;
 use crate::discipline::Discipline;
-use crate::rate::{HORIZON, Price, Prices, Ticks, elapsed};
+use crate::rate::{Price, Prices, Ticks};
 use crate::report::Counters;
 
 /// No class: none above, none below.
 pub(super) const NIL: u32 = u32::MAX;
-
-/// No debt is deeper than the horizon.
-const DEEPEST: Ticks = 1 - HORIZON;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -48,17 +47,13 @@ pub(crate) struct Rings {
     pub(crate) feed: u32,
 }
 
-/// By lines of the cache: the buckets and where the class stands; what a packet costs and is
-/// counted in; the packets. With a FIFO a packet that comes touches the last, one that goes all
-/// three.
+/// By lines of the cache: the buckets and what a packet costs; where the class stands and what it
+/// sent; the packets. With a FIFO a packet that comes touches the last, one that goes all three.
 #[repr(C, align(64))]
 pub(crate) struct Class {
-    tokens: Ticks,
-    ctokens: Ticks,
-    /// When the buckets were last filled.
-    pub(crate) filled_ns: u64,
-    depth: Ticks,
-    cdepth: Ticks,
+    rate: Bucket,
+    ceil: Bucket,
+    prices: Prices,
     pub(crate) rings: Rings,
     pub(crate) parent: u32,
     /// First of an inner class's feeds.
@@ -69,29 +64,25 @@ pub(crate) struct Class {
     /// The priorities in which packets wait here or below and may be sent.
     pub(crate) active: u8,
     pub(crate) mode: Mode,
-    prices: Prices,
     /// What a leaf may send in a turn.
     pub(crate) quantum_bytes: i32,
     /// Packets sent, by whose tokens: an ancestor's, its own, a descendant's.
     pub(crate) sent_by: [u64; 3],
     sent_bytes: u64,
+    /// What a leaf may still send in its turns at the lowest levels.
+    pub(super) deficits: [i32; NEAR],
     /// A leaf's discipline.
     pub(crate) child: Option<Child>,
 }
 
 impl Class {
     pub(crate) fn new(settings: &ClassSettings, parent: u32) -> Self {
-        let depth = settings.rate.of_depth(settings.burst_bytes);
-        let cdepth = settings.ceil.of_depth(settings.cburst_bytes);
         Self {
             child: None,
-            tokens: depth,
-            ctokens: cdepth,
-            filled_ns: 0,
+            rate: Bucket::full(settings.rate.of_depth(settings.burst_bytes)),
+            ceil: Bucket::full(settings.ceil.of_depth(settings.cburst_bytes)),
             prices: Prices::new(settings.rate, settings.ceil),
             quantum_bytes: settings.quantum_bytes as i32,
-            depth,
-            cdepth,
             rings: Rings { row: 0, feed: NIL },
             parent,
             below: 0,
@@ -101,6 +92,7 @@ impl Class {
             mode: Mode::CanSend,
             sent_by: [0; 3],
             sent_bytes: 0,
+            deficits: [0; NEAR],
         }
     }
 
@@ -110,66 +102,63 @@ impl Class {
     }
 
     /// What the rate's bucket and the ceil's hold.
-    pub(crate) fn tokens(&self) -> (Ticks, Ticks) {
-        (self.tokens, self.ctokens)
+    pub(crate) fn tokens(&self, now: Ticks) -> (Ticks, Ticks) {
+        (self.rate.tokens(now), self.ceil.tokens(now))
     }
 
-    /// Empties the buckets: at 0 it may send one packet, and pays for it before the next.
-    pub(crate) fn spend(&mut self, now_ns: u64) {
-        (self.tokens, self.ctokens, self.filled_ns) = (0, 0, now_ns);
+    /// Empties the buckets, and those of what waits in it.
+    pub(crate) fn spend(&mut self, now: Ticks, now_ns: u64) {
+        self.rate.empty(now);
+        self.ceil.empty(now);
         if let Some(child) = &mut self.child {
             child.spend(now_ns);
         }
     }
 
-    /// Lets time fill the buckets.
-    #[inline(always)]
-    pub(crate) fn fill(&mut self, now_ns: u64) {
-        let time = elapsed(self.filled_ns, now_ns);
-        self.tokens = (self.tokens + time).min(self.depth);
-        self.ctokens = (self.ctokens + time).min(self.cdepth);
-        self.filled_ns = now_ns;
+    /// Times are told from another moment on, so much later.
+    pub(super) fn rebase(&mut self, by: Ticks) {
+        self.rate.rebase(by);
+        self.ceil.rebase(by);
     }
 
-    /// The mode that the buckets put it in, as they were last filled.
+    /// The mode that the buckets put it in.
     #[inline(always)]
-    pub(crate) fn mode_by_buckets(&self) -> Mode {
-        if self.ctokens < 0 {
+    pub(super) fn mode_at(&self, now: Ticks) -> Mode {
+        if !self.ceil.is_open(now) {
             Mode::CantSend
-        } else if self.tokens < 0 {
+        } else if !self.rate.is_open(now) {
             Mode::MayBorrow
         } else {
             Mode::CanSend
         }
     }
 
-    /// The debt that keeps it from a better mode.
-    #[inline]
-    pub(crate) fn debt(&self) -> Ticks {
-        if self.ctokens < 0 { -self.ctokens } else { -self.tokens }
+    /// From when on the rate's bucket, and the ceil's, owes nothing.
+    #[inline(always)]
+    pub(super) fn dues(&self) -> [Ticks; 2] {
+        [self.rate.due(), self.ceil.due()]
     }
 
-    /// Gives back what was charged for so many bytes that were not sent, as far as the buckets have
-    /// room. Both are filled.
+    /// Gives back what was charged for so many bytes that were not sent.
     pub(crate) fn refund(&mut self, served_level: u8, bytes: u32) {
         let pays = self.level >= served_level;
         let [cost, ceil_cost] = self.prices.of(bytes);
-        self.tokens = (self.tokens + (cost & -Ticks::from(pays))).min(self.depth);
-        self.ctokens = (self.ctokens + ceil_cost).min(self.cdepth);
+        self.rate.refund(cost & -Ticks::from(pays));
+        self.ceil.refund(ceil_cost);
     }
 
     /// Counts packets that were served at a level, so many of so many bytes together, and pays for
     /// them: out of the ceil's bucket and, unless an ancestor of that level lends, out of the
-    /// rate's. Both are filled.
+    /// rate's.
     #[inline(always)]
-    pub(crate) fn charge(&mut self, served_level: u8, bytes: u32, packets: u32) {
+    pub(crate) fn charge(&mut self, served_level: u8, bytes: u32, packets: u32, now: Ticks) {
         let pays = self.level >= served_level;
         let by = usize::from(pays) + usize::from(self.level > served_level);
         self.sent_by[by] += u64::from(packets);
         self.sent_bytes += u64::from(bytes);
         let [cost, ceil_cost] = self.prices.of(bytes);
-        self.tokens = (self.tokens - (cost & -Ticks::from(pays))).max(DEEPEST);
-        self.ctokens = (self.ctokens - ceil_cost).max(DEEPEST);
+        self.rate.pay(cost & -Ticks::from(pays), now);
+        self.ceil.pay(ceil_cost, now);
     }
 }
 

@@ -3,32 +3,37 @@
 //!
 //! ```text
 //!   row of level 2   ──▶ [root can send] ─┐  its feeds: children that may borrow ─▶ … ─▶ leaf
-//!   row of level 1   ──▶ [inner can send]─┤
-//!   row of level 0   ──▶ leaf, leaf, leaf ┘  own rate first: level 0 before level 1 before level 2,
+//!   row of level 1   ──▶ [inner can send]─┘
+//!   rights (level 0) ──▶ leaf, leaf, leaf    own rate first: level 0 before level 1 before level 2,
 //!                                            within a level the lower priority number, within it round robin by quantum
-//!   wait queue: classes that can't send or only borrow, by the time at which that changes
+//!   calendar: buckets that owe, by the time at which they are paid: then their classes are judged again
 //! ```
 //!
 //! A packet is charged to its leaf and to every ancestor, so the sum below an ancestor never passes
 //! its ceil. On a fast link, where a burst is asked for, a leaf sends in one visit what the link
 //! takes in a microsecond, and that is charged at once: a ceil is passed by one visit at most,
 //! where it is by one packet else. The algorithm and its terms are Linux's (sch_htb, M. Devera);
-//! the rings replace its sorted trees, a timing wheel its event queues, and there may be up to 255
-//! levels, not eight.
+//! queues and rings replace its sorted trees, a calendar its event queues, buckets are times, and
+//! there may be up to 255 levels, not eight. On a busy link a class comes by its right up to a day
+//! of the calendar late, 256 ns; where nothing else may be sent, to the nanosecond.
 //!
-//! Time O(depth) a packet, and O(log64 classes) when a mode changes: two cache lines a class on the
-//! way up. Space about 350 bytes a class, as much again for an inner class, and each leaf's own
-//! discipline.
+//! Time O(depth) a packet, and O(log64 classes) where a leaf comes or leaves: two cache lines a
+//! class on the way up. Space about 350 bytes a class, as much again for an inner class, and each
+//! leaf's own discipline.
 
 mod activity;
 mod book;
+mod bucket;
 mod claims;
 mod class;
+mod clock;
+mod deficits;
 mod feed;
 mod kept;
 mod lend;
 mod part;
 mod plan;
+mod rights;
 
 pub(crate) use class::ClassSettings;
 pub(crate) use part::Part;
@@ -36,6 +41,7 @@ pub(crate) use part::Part;
 pub use plan::{HtbClass, HtbShape};
 
 use crate::ClassId;
+use crate::calendar::Calendar;
 use crate::child::Child;
 use crate::class_map::ClassMap;
 use crate::discipline::{Accepted, Discipline, Drained, Step, visit_for_one};
@@ -44,14 +50,16 @@ use crate::packet::Packet;
 use crate::pool::{Backlog, Context, Pool, SlotId};
 use crate::prefetch::prefetch;
 use crate::report::{Counters, Report};
-use crate::wheel::Wheel;
 use class::{Class, Mode, NIL, Rings};
+use clock::Clock;
+use deficits::DeepDeficits;
 use feed::Feeds;
+use rights::Rights;
 
 /// Priorities 0..=7, as in Linux.
 pub(crate) const PRIORITIES: usize = 8;
 
-/// Rows are the first feeds: of each level one a priority.
+/// Rows are the first feeds: of each level above the leaves' one a priority.
 const ROWS_A_WORD: usize = u64::BITS as usize;
 
 /// What is only told, not worked with.
@@ -81,14 +89,15 @@ pub(crate) struct Htb {
     classes: Vec<Class>,
     labels: Vec<Label>,
     feeds: Feeds,
+    rights: Rights,
     /// The rows that have something to send, a bit each.
     rows_held: Vec<u64>,
     levels: usize,
     visit_bytes: u32,
-    /// What each class may still send in its turn, a level.
-    deficits: Vec<i32>,
-    /// For each class the time at which its mode changes.
-    waiting: Wheel,
+    deep_deficits: DeepDeficits,
+    clock: Clock,
+    /// For the buckets of each class the time at which they are paid.
+    waiting: Calendar,
     /// Those whose time has come, while they are dealt with.
     due: Vec<u32>,
     active_leaves: u32,
@@ -99,6 +108,18 @@ pub(crate) struct Htb {
     text: String,
     /// But for what was sent, which the classes count.
     counters: Counters,
+}
+
+/// Whose turn it is, at which level, and in which feed: none for those by right.
+struct Turn {
+    leaf: u32,
+    level: usize,
+    feed: u32,
+}
+
+/// Leaves have no rows.
+fn level_of(row: usize) -> usize {
+    row / PRIORITIES + 1
 }
 
 impl Htb {
@@ -120,7 +141,12 @@ impl Htb {
         }
         let levels = classes.iter().map(|class| class.level as usize + 1).max().unwrap_or(1);
         let mut feeds = Feeds::default();
-        feeds.add(levels * PRIORITIES, 0, classes.len() as u32);
+        let rows = (levels - 1) * PRIORITIES;
+        feeds.add(rows, 0, classes.len() as u32);
+        let mut rights = [0; PRIORITIES];
+        for class in classes.iter().filter(|class| class.level == 0) {
+            rights[usize::from(class.priority)] += 1;
+        }
         let mut first_children = vec![(NIL, 0u32); classes.len()];
         for (at, class) in (0..).zip(&classes) {
             if let Some((first, count)) = first_children.get_mut(class.parent as usize) {
@@ -136,15 +162,17 @@ impl Htb {
         for at in 0..classes.len() {
             let feed = classes.get(classes[at].parent as usize).map_or(NIL, |parent| parent.below);
             classes[at].rings =
-                Rings { row: u32::from(classes[at].level) * PRIORITIES as u32, feed };
+                Rings { row: u32::from(classes[at].level.max(1) - 1) * PRIORITIES as u32, feed };
         }
         Self {
-            rows_held: vec![0; (levels * PRIORITIES).div_ceil(ROWS_A_WORD)],
+            rows_held: vec![0; rows.div_ceil(ROWS_A_WORD)],
             levels,
+            rights: Rights::new(rights),
             visit_bytes: settings.visit_bytes,
-            deficits: vec![0; classes.len() * levels],
-            waiting: Wheel::new(classes.len()),
-            due: Vec::with_capacity(classes.len()),
+            deep_deficits: DeepDeficits::new(classes.len(), levels),
+            clock: Clock::default(),
+            waiting: Calendar::new(2 * classes.len()),
+            due: Vec::with_capacity(2 * classes.len()),
             active_leaves: 0,
             direct: Fifo::new(Limit::of_packets(settings.direct_packets)),
             map: settings.map,
@@ -158,29 +186,28 @@ impl Htb {
         }
     }
 
-    /// Visits the leaf whose turn it is in a row; false only if its leaves turn out empty. `out`
-    /// gets its packets, and says whether it has room for more.
+    /// Visits the leaf whose turn it is; false if nobody may send. `out` gets its packets, and says
+    /// whether it has room for more.
     #[inline(always)]
-    fn visit_at<T: Copy>(
+    fn visit_next<T: Copy>(
         &mut self,
         cx: &mut Context<'_, T>,
-        row: usize,
         mut out: impl FnMut(&mut Context<'_, T>, SlotId) -> bool,
     ) -> bool {
-        let level = row / PRIORITIES;
-        loop {
-            let Some((feed, at)) = self.turn(row) else { return false };
-            let class = &mut self.classes[at as usize];
+        while let Some(Turn { leaf, level, feed }) = self.next() {
+            if level == 0 {
+                self.foresee_turns(cx.pool);
+            }
+            let class = &mut self.classes[leaf as usize];
             debug_assert_eq!(class.mode == Mode::CanSend, level == 0, "served as its mode allows");
-            let deficit = &mut self.deficits[at as usize * self.levels + level];
             let Some(child) = class.child.as_mut() else { return false };
             let Some((id, length_bytes)) = child.take(cx) else {
-                // An AQM dropped all that was left; the leaf is out of the rings until a packet
-                // comes.
-                self.deactivate(at);
+                // An AQM dropped all that was left; the leaf is nowhere until a packet comes.
+                self.settle(leaf, level == 0, false, true);
                 continue;
             };
             let (mut bytes, mut packets, mut has_room) = (length_bytes, 1, out(cx, id));
+            let deficit = self.deep_deficits.of(&mut class.deficits, leaf, level);
             // It ends with its turn at the latest: so turns are what they are packet by packet.
             while has_room
                 && bytes < self.visit_bytes
@@ -189,25 +216,51 @@ impl Htb {
             {
                 (bytes, packets, has_room) = (bytes + length_bytes, packets + 1, out(cx, id));
             }
-            let emptied = child.is_empty();
-            class.fill(cx.now_ns);
-            class.charge(level as u8, bytes, packets);
             let left = *deficit - bytes as i32;
             // Without a branch: nobody foresees whose quantum is used up.
             let is_over = left < 0;
             *deficit = left + (class.quantum_bytes & -i32::from(is_over));
-            let (parent, mode) = (class.parent, class.mode_by_buckets());
-            let mode_changes = mode != class.mode;
-            self.feeds.advance(feed, is_over);
-            if emptied {
-                self.deactivate(at);
+            let (parent, emptied) = (class.parent, child.is_empty());
+            class.charge(level as u8, bytes, packets, self.clock.now);
+            if level != 0 {
+                self.feeds.advance(feed, is_over);
             }
-            if mode_changes {
-                self.change_mode(at, mode, cx.now_ns);
-            }
-            self.charge(parent, level as u8, (bytes, packets), cx.now_ns);
+            self.settle(leaf, level == 0, is_over, emptied);
+            self.charge(parent, level as u8, (bytes, packets));
             return true;
         }
+        false
+    }
+
+    /// Asks for the packet of the leaf whose turn comes next by right, and for the class of the one
+    /// after it.
+    #[inline(always)]
+    fn foresee_turns<T: Copy>(&self, pool: &Pool<T>) {
+        let [next, after] = self.rights.next_two();
+        prefetch(&self.classes, after as usize);
+        if let Some(Child::Fifo(fifo)) = &self.classes[next as usize].child {
+            fifo.prefetch_head(pool);
+        }
+    }
+
+    /// Whose turn it is: those by right come first, then the rows of the lowest level that can
+    /// lend.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Turn> {
+        if let Some(leaf) = self.rights.first() {
+            return Some(Turn { leaf, level: 0, feed: NIL });
+        }
+        for word in 0..self.rows_held.len() {
+            let mut rows = self.rows_held[word];
+            while rows != 0 {
+                let row = word * ROWS_A_WORD + rows.trailing_zeros() as usize;
+                rows &= rows - 1;
+                if let Some((feed, leaf)) = self.turn(row) {
+                    return Some(Turn { leaf, level: level_of(row), feed });
+                }
+            }
+        }
+        None
     }
 
     /// The leaf whose turn it is at a row, and the feed that it stands in: down the feeds, and one
@@ -241,7 +294,7 @@ impl Htb {
     /// The feed that an inner class stands in below a row, and the class that this is below.
     fn feed_of(&self, class: u32, row: usize) -> Option<(u32, u32)> {
         let class = self.classes.get(class as usize)?;
-        if usize::from(class.level) == row / PRIORITIES {
+        if usize::from(class.level) == level_of(row) {
             return Some((row as u32, NIL));
         }
         let below = self.classes.get(class.parent as usize)?.below;
@@ -275,7 +328,7 @@ impl Discipline for Htb {
         visit_for_one(self, cx)
     }
 
-    /// Visits a leaf of the first row that has something; what passes unshaped comes first.
+    /// Visits the leaf whose turn it is; what passes unshaped comes first.
     #[inline(always)]
     fn visit<T: Copy>(
         &mut self,
@@ -287,21 +340,18 @@ impl Discipline for Htb {
             return None;
         }
         self.run_due(cx.now_ns);
-        for word in 0..self.rows_held.len() {
-            let mut rows = self.rows_held[word];
-            while rows != 0 {
-                let row = word * ROWS_A_WORD + rows.trailing_zeros() as usize;
-                rows &= rows - 1;
-                if self.visit_at(cx, row, &mut out) {
-                    return None;
-                }
+        loop {
+            if self.visit_next(cx, &mut out) {
+                return None;
+            }
+            if self.active_leaves == 0 {
+                return Some(Step::Empty);
+            }
+            if !self.run_today() {
+                self.counters.overlimits += 1;
+                return Some(self.soonest().map_or(Step::Empty, Step::Wait));
             }
         }
-        if self.active_leaves == 0 {
-            return Some(Step::Empty);
-        }
-        self.counters.overlimits += 1;
-        Some(self.waiting.soonest().map_or(Step::Empty, Step::Wait))
     }
 
     #[inline]
@@ -326,6 +376,7 @@ impl Discipline for Htb {
 
     fn drain<T: Copy>(&mut self, cx: &mut Context<'_, T>, class: ClassId, out: Drained<'_>) {
         self.direct.drain(cx, class, out);
+        self.rights.clear();
         for at in 0..self.classes.len() {
             if self.classes[at].level == 0 && self.classes[at].active != 0 {
                 self.deactivate(at as u32);
@@ -337,7 +388,9 @@ impl Discipline for Htb {
     }
 
     fn spend(&mut self, now_ns: u64) {
-        self.classes.iter_mut().for_each(|class| class.spend(now_ns));
+        self.run_due(now_ns);
+        let now = self.clock.now;
+        self.classes.iter_mut().for_each(|class| class.spend(now, now_ns));
     }
 
     fn report(&self) -> Report {
@@ -367,7 +420,7 @@ impl Htb {
     fn class_report(&self, class: &Class, at: u32) -> Report {
         let Label { id, text, overlimits } = &self.labels[at as usize];
         let [borrowed, lended, _] = class.sent_by;
-        let (tokens, ctokens) = class.tokens();
+        let (tokens, ctokens) = class.tokens(self.clock.now);
         let counters = Counters { overlimits: *overlimits, ..class.counters() };
         let mut report = Report::new("class", text.clone(), counters, Backlog::default())
             .gauge("lended", lended)

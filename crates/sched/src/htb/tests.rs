@@ -91,6 +91,39 @@ fn the_leaf_of_255_levels_borrows_from_the_top() {
 }
 
 #[test]
+fn a_link_too_slow_for_all_rights_goes_by_quantum_and_by_priority() {
+    let three = || {
+        let mut classes = vec![class(1, 0, 900, 900), class(2, 0, 900, 900), class(3, 0, 900, 900)];
+        classes[0].quantum = Some(Size(6000));
+        classes[1].quantum = Some(Size(2000));
+        classes
+    };
+    assert_close(&rates(&mut htb(three()), &[1, 2]), &[750.0, 250.0]);
+    let mut classes = three();
+    classes[0].prio = 1;
+    assert_close(&rates(&mut htb(classes), &[1, 2]), &[100.0, 900.0]);
+}
+
+#[test]
+fn it_does_not_matter_how_late_it_is() {
+    let from = |start_ns: u64| {
+        let mut bench = htb(vec![class(1, 0, 10, 10), class(10, 1, 2, 6), class(20, 1, 3, 10)]);
+        let classes = [10, 20].map(|minor| (id(minor), 1000));
+        let link = Rate(1000 * MBIT);
+        // It has worked before, so that times are kept from then on.
+        let before = bench.compete(&classes, link, 0..SECOND);
+        let got = bench.compete(&classes, link, start_ns..start_ns + 2 * SECOND);
+        (before, got)
+    };
+    let years_ns = 365 * 24 * 3600 * SECOND;
+    let soon = from(100 * SECOND);
+    // At the second the last time that can be told from the first moment lies within.
+    for start_ns in [(1 << 53) - SECOND, years_ns, 100 * years_ns] {
+        assert_eq!(from(start_ns), soon);
+    }
+}
+
+#[test]
 fn two_roots_do_not_lend_to_each_other() {
     let mut bench = htb(vec![class(1, 0, 10, 10), class(2, 0, 5, 5)]);
     assert_close(&rates(&mut bench, &[1, 2]), &[10.0, 5.0]);

@@ -1,6 +1,7 @@
 //! What holds for every scheduler, shape and load.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod ceilings;
 mod deadlines;
 mod latency;
 mod shapes;

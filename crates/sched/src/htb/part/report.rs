@@ -88,7 +88,7 @@ fn add(to: &mut Counters, sent: &Counters) {
 fn tell_buckets(tree: &Htb, report: &mut Report) {
     let found = tree.labels.iter().position(|label| label.id == report.id);
     if let Some(at) = found.filter(|_| report.kind == "class") {
-        let (tokens, ctokens) = tree.classes[at].tokens();
+        let (tokens, ctokens) = tree.classes[at].tokens(tree.clock.now);
         report.counters.overlimits = tree.labels[at].overlimits;
         report.gauges.push(("tokens_ns".into(), tokens / TICKS_PER_NS));
         report.gauges.push(("ctokens_ns".into(), ctokens / TICKS_PER_NS));
