@@ -11,13 +11,12 @@
 //! A leaf's packets leave by their deadlines, late by no more than one largest packet at the link's
 //! rate, as long as the real-time curves together fit the link. On a fast link, where a burst is
 //! asked for, a leaf sends in one visit what the link takes in a microsecond, and others are late
-//! by as much more. The algorithm is as Linux's
-//! sch_hfsc has it; heaps replace its three kinds of sorted trees, two of which it searches from
-//! end to end.
+//! by as much more. The algorithm is as Linux's sch_hfsc has it; a calendar and heaps replace its
+//! three kinds of sorted trees, two of which it searches from end to end.
 //!
-//! Time O(log leaves + depth * log brothers) a packet, a cache line a step. Space 256 bytes a
-//! class, about 100 more in heaps, 48 for a curve of two pieces, and what the leaves' own
-//! disciplines take.
+//! Time O(log of those eligible + depth * log brothers) a packet, a cache line a step. Space 256
+//! bytes a class, about 90 more in the calendar and the heaps, 48 for a curve of two pieces, and
+//! what the leaves' own disciplines take.
 
 mod brothers;
 mod class;
@@ -126,9 +125,7 @@ impl Hfsc {
         self.active_leaves += 1;
         let class = &mut self.classes[leaf as usize];
         class.head_bytes = head_bytes;
-        if let Some(real_time) = &mut class.real_time {
-            self.deadlines.join(leaf, real_time, now_ns);
-        }
+        self.deadlines.join(leaf, class, now_ns);
         self.join_sharing(leaf, now_ns);
     }
 
@@ -138,10 +135,8 @@ impl Hfsc {
         let class = &mut self.classes[leaf as usize];
         let expected_bytes = class.head_bytes;
         class.head_bytes = head.unwrap_or(IDLE);
-        if sent.by_deadline
-            && let Some(real_time) = &mut class.real_time
-        {
-            self.deadlines.served(leaf, real_time, sent.bytes, expected_bytes);
+        if sent.by_deadline {
+            self.deadlines.served(leaf, class, sent.bytes, expected_bytes, sent.now_ns);
         }
         self.share_out(leaf, sent, head.is_none());
         self.active_leaves -= u32::from(head.is_none());
@@ -153,11 +148,14 @@ impl Hfsc {
         if let Some(leaf) = self.deadlines.least(&mut self.classes, now_ns) {
             return Some((leaf, true));
         }
-        self.least_virtual_time(now_ns).map(|leaf| (leaf, false))
+        if let Some(leaf) = self.least_virtual_time(now_ns) {
+            return Some((leaf, false));
+        }
+        self.deadlines.least_today(&mut self.classes, now_ns).map(|leaf| (leaf, true))
     }
 
     /// The soonest time at which `choose` would find one.
-    fn soonest(&mut self) -> Option<u64> {
+    fn soonest(&self) -> Option<u64> {
         let eligible = self.deadlines.soonest(&self.classes);
         let fits = self.classes[ROOT as usize].inner.as_ref().and_then(|all| all.brothers.fit_ns());
         match (eligible, fits) {

@@ -156,6 +156,21 @@ fn voice_delay(rt: Curve) -> u64 {
 }
 
 #[test]
+fn on_a_link_with_nothing_else_a_promise_is_kept_to_the_nanosecond() {
+    let mut bench = hfsc(vec![HfscClass { rt: straight(8), ..HfscClass::new(id(1), None) }]);
+    for handle in 0..3 {
+        bench.offer_packet(0, Packet::new(handle, 1000, 0).in_class(id(1)));
+    }
+    // A byte a microsecond.
+    assert_eq!(bench.take_all(0), [0]);
+    for (handle, at_ns) in [(1, 1_000_000), (2, 2_000_000)] {
+        assert_eq!(bench.dequeue(at_ns - 1), Next::Wait(at_ns));
+        assert_eq!(bench.take_all(at_ns), [handle]);
+    }
+    assert_eq!(bench.dequeue(2_000_000), Next::Empty);
+}
+
+#[test]
 fn a_concave_curve_gives_little_delay_at_a_low_rate() {
     let rate = Rate(64_000);
     let straight = voice_delay(Curve::straight(rate));
