@@ -258,8 +258,9 @@ impl Discipline for Hfsc {
     #[inline]
     fn foresee<T: Copy>(&self, _: &Pool<T>, packets: &[Packet<T>]) {
         for packet in packets {
-            if let Some(leaf) = self.leaf_of(packet.class) {
-                prefetch(&self.classes, leaf as usize);
+            let leaf = self.leaf_of(packet.class);
+            if let Some(class) = leaf.and_then(|leaf| self.classes.get(leaf as usize)) {
+                prefetch(std::slice::from_ref(&class.child), 0);
             }
         }
     }

@@ -315,8 +315,10 @@ impl Discipline for Htb {
             return self.direct.enqueue(cx, id, class);
         };
         let Some(child) = &mut leaf.child else { return self.direct.enqueue(cx, id, class) };
+        let was_empty = child.is_empty();
         let accepted = child.enqueue(cx, id, class);
-        if leaf.active == 0 && !child.is_empty() {
+        // In this order: of most leaves no more than the line of their packets is touched.
+        if was_empty && leaf.active == 0 && !child.is_empty() {
             self.activate(at);
         }
         self.counters.dropped += u64::from(!accepted);
@@ -358,8 +360,8 @@ impl Discipline for Htb {
     fn foresee<T: Copy>(&self, _: &Pool<T>, packets: &[Packet<T>]) {
         for packet in packets {
             let at = self.map.find(packet.class).or(self.default);
-            if let Some(at) = at {
-                prefetch(&self.classes, at as usize);
+            if let Some(class) = at.and_then(|at| self.classes.get(at as usize)) {
+                prefetch(std::slice::from_ref(&class.child), 0);
             }
         }
     }
