@@ -39,6 +39,12 @@ impl Counters {
         self.sent_packets += 1;
         self.sent_bytes += u64::from(length_bytes);
     }
+
+    #[inline]
+    pub(crate) fn sent_together(&mut self, went: Backlog) {
+        self.sent_packets += u64::from(went.packets);
+        self.sent_bytes += went.bytes;
+    }
 }
 
 /// A discipline or a class, and what stands under it.

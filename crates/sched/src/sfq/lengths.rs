@@ -56,7 +56,7 @@ impl Lengths {
         flows.for_each(|(flow, packets)| self.change(flow, 0, packets));
     }
 
-    /// A flow has one packet more or less than `before`.
+    /// A flow has more or fewer packets than `before`.
     #[inline(always)]
     pub(super) fn changed(&mut self, index: u16, flow: &mut Flow, before: u16) {
         self.changes += 1;
@@ -66,7 +66,7 @@ impl Lengths {
         }
     }
 
-    /// A flow comes, goes, or has one packet more or less.
+    /// A flow comes, goes, or has more or fewer packets.
     #[inline]
     fn change(&mut self, flow: u16, before: u16, packets: u16) {
         let flow = u32::from(flow);
@@ -82,8 +82,8 @@ impl Lengths {
             self.links[flow as usize] = Links { before: ring, after: first };
         }
         self.longest = self.longest.max(packets);
-        if self.longest().is_none() {
-            self.longest = self.longest.saturating_sub(1);
+        while self.longest > 0 && self.longest().is_none() {
+            self.longest -= 1;
         }
     }
 

@@ -20,7 +20,7 @@ mod plan;
 pub use plan::SfqShape;
 
 use crate::ClassId;
-use crate::discipline::{Accepted, Discipline, Drained, Step};
+use crate::discipline::{Accepted, Discipline, Drained, Step, visit_for_one};
 use crate::hash;
 use crate::packet::{DropReason, Packet};
 use crate::pool::{Backlog, Context, Pool, Queue, SlotId};
@@ -276,9 +276,19 @@ impl Discipline for Sfq {
 
     #[inline(always)]
     fn dequeue<T: Copy>(&mut self, cx: &mut Context<'_, T>) -> Step {
+        visit_for_one(self, cx)
+    }
+
+    /// What a flow may send in its turn.
+    #[inline(always)]
+    fn visit<T: Copy>(
+        &mut self,
+        cx: &mut Context<'_, T>,
+        mut out: impl FnMut(&mut Context<'_, T>, SlotId) -> bool,
+    ) -> Option<Step> {
         let quantum = self.settings.quantum_bytes as i32;
         loop {
-            let Some(first) = self.turns.front() else { return Step::Empty };
+            let Some(first) = self.turns.front() else { return Some(Step::Empty) };
             let flow = &mut self.flows[first as usize];
             if flow.allotment <= 0 {
                 flow.allotment += quantum;
@@ -288,13 +298,21 @@ impl Discipline for Sfq {
                 continue;
             }
             let before = flow.packets;
-            let length_bytes = cx.length_bytes(flow.head);
-            let id = flow.pop_head(cx.pool);
-            flow.allotment -= length_bytes as i32;
+            let mut went = Backlog::default();
+            loop {
+                let length_bytes = cx.length_bytes(flow.head);
+                let id = flow.pop_head(cx.pool);
+                flow.allotment -= length_bytes as i32;
+                went.add(length_bytes);
+                if !out(cx, id) || flow.allotment <= 0 || flow.packets == 0 {
+                    break;
+                }
+            }
+            let emptied = flow.packets == 0;
             self.lengths.changed(first as u16, flow, before);
-            self.backlog.remove(length_bytes);
-            self.counters.sent(length_bytes);
-            if before == 1 {
+            self.backlog.lose(went);
+            self.counters.sent_together(went);
+            if emptied {
                 let bucket = flow.bucket;
                 self.retire_first(first as u16, bucket);
                 self.foresee_turns(cx.pool);
@@ -302,7 +320,7 @@ impl Discipline for Sfq {
             if self.lengths.are_kept() && self.backlog.packets <= self.settings.limit / 2 {
                 self.lengths.forget();
             }
-            return Step::Packet(id);
+            return None;
         }
     }
 

@@ -9,8 +9,47 @@ mod workers;
 
 use proptest::prelude::*;
 use sched::{Burst, Dropped, Hosts, Next, Packet, Shape, build};
-use shapes::{any_load, any_shape, classes_of, is_work_conserving, named};
+use shapes::{any_conserving, any_load, any_shape, classes_of, is_work_conserving, named};
 use std::collections::HashMap;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    /// Where nothing is held back a burst is what packets taken one by one are.
+    #[test]
+    fn bursts_are_the_packets_one_by_one(shape in any_conserving(), load in any_load()) {
+        let mut pair = [(); 2].map(|()| build::<u64>(&named(shape.clone())).unwrap());
+        let (mut now_ns, mut offered, mut all_sent) = (0, 0, 0);
+        for step in &load {
+            now_ns += step.after_ns;
+            // Short ones, so that a turn has several.
+            let length = 60 + step.length / 8;
+            let (mut sent, mut dropped) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+            for (scheduler, dropped) in pair.iter_mut().zip(&mut dropped) {
+                for handle in offered..offered + u64::from(step.offers) {
+                    let flow = step.flow + handle as u32 % 3;
+                    let packet = Packet::new(handle, length, flow);
+                    let _ = scheduler.enqueue(now_ns, packet, &mut |drop| dropped.push(drop.handle));
+                }
+            }
+            offered += u64::from(step.offers);
+            let [one, other] = &mut pair;
+            for _ in 0..step.takes {
+                if let Next::Packet(one) = one.dequeue(now_ns, &mut |drop| dropped[0].push(drop.handle)) {
+                    sent[0].push(one);
+                }
+            }
+            let drops = &mut |drop: Dropped<u64>| dropped[1].push(drop.handle);
+            other.dequeue_burst(now_ns, usize::from(step.takes), &mut sent[1], drops);
+            prop_assert_eq!(&sent[0], &sent[1]);
+            prop_assert_eq!(&dropped[0], &dropped[1]);
+            all_sent += sent[0].len() as u64;
+            let report = one.report();
+            prop_assert_eq!(&report, &other.report());
+            prop_assert_eq!(report.counters.sent_packets, all_sent);
+        }
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]

@@ -32,7 +32,7 @@ pub(crate) fn any_load() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-fn conserving() -> impl Strategy<Value = Shape> {
+pub(crate) fn any_conserving() -> impl Strategy<Value = Shape> {
     let sfq = (1u32..60, 1u32..20, 1u32..6, any::<bool>(), 0u64..3).prop_map(
         |(limit, depth, flows, head_drop, perturb)| {
             Shape::Sfq(SfqShape {
@@ -93,13 +93,13 @@ fn cake(bandwidth: Option<Rate>) -> impl Strategy<Value = Shape> {
 }
 
 fn prio(handle: u16) -> impl Strategy<Value = Shape> {
-    prop::collection::vec(conserving(), 3..5).prop_map(move |bands| {
+    prop::collection::vec(any_conserving(), 3..5).prop_map(move |bands| {
         Shape::Prio(PrioShape { handle: ClassId::new(handle, 0), bands, priomap: [1; 16] })
     })
 }
 
 fn leaf(handle: u16) -> impl Strategy<Value = Shape> {
-    prop_oneof![4 => conserving(), 1 => prio(handle)]
+    prop_oneof![4 => any_conserving(), 1 => prio(handle)]
 }
 
 fn id(minor: u16) -> ClassId {
@@ -168,7 +168,7 @@ fn hfsc() -> impl Strategy<Value = Shape> {
 }
 
 fn tbf() -> impl Strategy<Value = Shape> {
-    (prop_oneof![conserving(), htb(), hfsc()], 1u64..100, 500u64..5000, any::<bool>()).prop_map(
+    (prop_oneof![any_conserving(), htb(), hfsc()], 1u64..100, 500u64..5000, any::<bool>()).prop_map(
         |(leaf, rate, burst, peak)| {
             let rate = Rate(rate * 100_000);
             let peakrate = peak.then_some(Rate(rate.0 * 2));
@@ -186,7 +186,7 @@ fn tbf() -> impl Strategy<Value = Shape> {
 
 pub(crate) fn any_shape() -> impl Strategy<Value = Shape> {
     let cake = (1u64..200).prop_flat_map(|rate| cake(Some(Rate(rate * 100_000))));
-    prop_oneof![3 => conserving(), 1 => prio(1), 3 => htb(), 3 => hfsc(), 2 => tbf(), 2 => cake]
+    prop_oneof![3 => any_conserving(), 1 => prio(1), 3 => htb(), 3 => hfsc(), 2 => tbf(), 2 => cake]
 }
 
 pub(crate) fn is_work_conserving(shape: &Shape) -> bool {
