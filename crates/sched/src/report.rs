@@ -40,6 +40,7 @@ impl Counters {
         self.sent_bytes += u64::from(length_bytes);
     }
 
+    /// Packets went, so many of so many bytes.
     #[inline]
     pub(crate) fn sent_together(&mut self, went: Backlog) {
         self.sent_packets += u64::from(went.packets);

@@ -38,9 +38,7 @@ impl Turns {
 
     #[inline]
     pub(crate) fn push(&mut self, flow: u32) {
-        let back = (self.first + self.count) & (self.ring.len() - 1);
-        self.ring[back] = flow;
-        self.count += 1;
+        self.push_if(flow, true);
     }
 
     /// The same, or nothing, without a branch: the place behind the back is free then.

@@ -35,7 +35,7 @@ use crate::class_map::ClassMap;
 use crate::discipline::{Accepted, Discipline, Drained, Peek, Step, visit_for_one};
 use crate::packet::{DropReason, Packet};
 use crate::pool::{Backlog, Context, Pool, SlotId};
-use crate::prefetch::prefetch;
+use crate::prefetch::prefetch_one;
 use crate::report::{Counters, Report};
 use class::{Class, IDLE, Inner, NIL};
 use deadlines::Deadlines;
@@ -260,7 +260,7 @@ impl Discipline for Hfsc {
         for packet in packets {
             let leaf = self.leaf_of(packet.class);
             if let Some(class) = leaf.and_then(|leaf| self.classes.get(leaf as usize)) {
-                prefetch(std::slice::from_ref(&class.child), 0);
+                prefetch_one(&class.child);
             }
         }
     }

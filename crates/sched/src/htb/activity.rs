@@ -30,8 +30,7 @@ impl Htb {
         }
     }
 
-    /// A leaf has none any more; among the rights it was the first.
-    #[inline(always)]
+    /// A leaf is drained, and stands no more among the rights.
     pub(super) fn deactivate(&mut self, leaf: u32) {
         self.active_leaves -= 1;
         let class = &mut self.classes[leaf as usize];

@@ -5,6 +5,7 @@
 //! are those of the one tree. What a worker gives back of it goes to whoever paid.
 
 use super::claims::Claims;
+use super::deficits::spend;
 use super::{Htb, Turn};
 
 /// So many bytes of a class for a worker.
@@ -56,11 +57,7 @@ impl Htb {
         let class = &mut self.classes[leaf as usize];
         class.charge(level as u8, bytes, 1, self.clock.now);
         let deficit = self.deep_deficits.of(&mut class.deficits, leaf, level);
-        *deficit -= bytes as i32;
-        let is_over = *deficit < 0;
-        if is_over {
-            *deficit += class.quantum_bytes;
-        }
+        let is_over = spend(deficit, bytes, class.quantum_bytes);
         let parent = class.parent;
         if level != 0 {
             self.feeds.advance(feed, is_over);

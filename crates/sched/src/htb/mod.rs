@@ -48,11 +48,11 @@ use crate::discipline::{Accepted, Discipline, Drained, Step, visit_for_one};
 use crate::fifo::{Fifo, Limit};
 use crate::packet::Packet;
 use crate::pool::{Backlog, Context, Pool, SlotId};
-use crate::prefetch::prefetch;
+use crate::prefetch::{prefetch, prefetch_one};
 use crate::report::{Counters, Report};
 use class::{Class, Mode, NIL, Rings};
 use clock::Clock;
-use deficits::DeepDeficits;
+use deficits::{DeepDeficits, spend};
 use feed::Feeds;
 use rights::Rights;
 
@@ -216,10 +216,7 @@ impl Htb {
             {
                 (bytes, packets, has_room) = (bytes + length_bytes, packets + 1, out(cx, id));
             }
-            let left = *deficit - bytes as i32;
-            // Without a branch: nobody foresees whose quantum is used up.
-            let is_over = left < 0;
-            *deficit = left + (class.quantum_bytes & -i32::from(is_over));
+            let is_over = spend(deficit, bytes, class.quantum_bytes);
             let (parent, emptied) = (class.parent, child.is_empty());
             class.charge(level as u8, bytes, packets, self.clock.now);
             if level != 0 {
@@ -361,7 +358,7 @@ impl Discipline for Htb {
         for packet in packets {
             let at = self.map.find(packet.class).or(self.default);
             if let Some(class) = at.and_then(|at| self.classes.get(at as usize)) {
-                prefetch(std::slice::from_ref(&class.child), 0);
+                prefetch_one(&class.child);
             }
         }
     }
