@@ -38,6 +38,11 @@ impl Curve {
         Self { m1: Rate(0), d: Time(0), m2: rate }
     }
 
+    /// The rate of the faster piece.
+    pub(crate) fn fastest(self) -> Rate {
+        if self.d.0 == 0 { self.m2 } else { self.m2.max(self.m1) }
+    }
+
     /// Bits due after `ns`, for comparing curves.
     pub(crate) fn bits_at(&self, ns: u64) -> u128 {
         let first = u128::from(ns.min(self.d.0)) * u128::from(self.m1.0);

@@ -8,10 +8,18 @@ use crate::units::Size;
 /// The most slots that are reserved unless the configuration asks for more.
 const POOL_PACKETS: u64 = 131_072;
 
-/// What a scheduler of this configuration reserves, for handles of 8 bytes: slots, flows, classes,
-/// maps.
+/// Of every scheduler: room for packets that come back from a device, and names.
+const ROOT_BYTES: u64 = 8192;
+
+/// What a scheduler of this configuration reserves at most, for handles of 8 bytes: slots, flows,
+/// classes, maps.
 pub fn memory(config: &Config) -> Size {
-    Size(u64::from(pool_packets(config)) * 32 + state_bytes(&config.root))
+    let slot_bytes = match config.root {
+        // Alone it keeps all that it is told of a packet, in a ring.
+        Shape::Pfifo(_) | Shape::Bfifo(_) => 48,
+        _ => 32,
+    };
+    Size(u64::from(pool_packets(config)) * slot_bytes + state_bytes(&config.root) + ROOT_BYTES)
 }
 
 /// How many slots for packets.

@@ -34,6 +34,18 @@ impl Lists {
         self.links[player as usize].before != AWAY
     }
 
+    /// Who came last of those in a day's list.
+    #[inline(always)]
+    pub(super) fn first(&self, day: usize) -> Option<u32> {
+        Some(self.firsts[day]).filter(|&player| player != NIL)
+    }
+
+    /// Who came before a player that stands in a list, of those left there.
+    #[inline(always)]
+    pub(super) fn after(&self, player: u32) -> Option<u32> {
+        Some(self.links[player as usize].after).filter(|&player| player != NIL)
+    }
+
     /// Puts a player that is away into a day's list; tells if nobody stood there.
     #[inline(always)]
     pub(super) fn put(&mut self, day: usize, player: u32) -> bool {

@@ -6,10 +6,16 @@
 //!   Many   ready by virtual time ◀── waiting until they fit          and beside them: every clock, for the furthest
 //! ```
 //!
-//! Time O(log brothers) a move, O(1) where there is one. Space 56 bytes a child.
+//! Among many, virtual times that are less than an eighth of a packet of the fastest apart are as
+//! good as equal. Time O(1) a move, O(log brothers) for one that does not fit. Space 40 bytes a
+//! child, and 1.1 KiB where there are many.
 
 use super::furthest::Furthest;
 use crate::agenda::Agenda;
+use crate::units::Rate;
+
+/// The bits of a packet of 1500 bytes, and the nanoseconds of a second.
+const PACKET_BIT_NS: u64 = 1500 * 8 * 1_000_000_000;
 
 pub(super) enum Brothers {
     /// An only child has its turn whenever it fits, and needs no clock: from when on it fits, while
@@ -26,11 +32,13 @@ pub(super) struct Turns {
 }
 
 impl Brothers {
-    pub(super) fn new(count: usize) -> Self {
+    /// All are idle.
+    pub(super) fn new(count: usize, fastest: Rate) -> Self {
         if count == 1 {
             return Self::One(None);
         }
-        Self::Many(Box::new(Turns { turns: Agenda::new(count), furthest: Furthest::new(count) }))
+        let turns = Agenda::new(count, PACKET_BIT_NS / 8 / fastest.0.max(1));
+        Self::Many(Box::new(Turns { turns, furthest: Furthest::new(count) }))
     }
 
     /// Whether their clocks say whose turn it is.
@@ -45,8 +53,6 @@ impl Brothers {
         match self {
             Self::One(fits_ns) => *fits_ns = Some(fit_ns),
             Self::Many(all) => {
-                // The top value means no key.
-                let vt = vt.min(u64::MAX - 1);
                 all.turns.set(place, now_ns, fit_ns, vt);
                 all.furthest.set(place, vt);
             }
@@ -65,15 +71,26 @@ impl Brothers {
         }
     }
 
-    /// The child of the least virtual time among those that fit, and that time.
+    /// A child of the least virtual time among those that fit, and a time that none of those is
+    /// behind, unless it was passed over.
     #[inline(always)]
     pub(super) fn least(&mut self, now_ns: u64) -> Option<(u32, u64)> {
         match self {
             Self::One(fits_ns) => fits_ns.filter(|&at_ns| at_ns <= now_ns).map(|_| (0, 0)),
             Self::Many(all) => {
-                all.turns.advance(now_ns);
-                all.turns.least()
+                let Turns { turns, furthest } = &mut **all;
+                turns.advance(now_ns, |place| furthest.clock(place));
+                turns.least(|place| furthest.clock(place))
             }
+        }
+    }
+
+    /// Whose turn is likely to come after that of a child that fits, if that is known.
+    #[inline(always)]
+    pub(super) fn after(&self, place: u32) -> Option<u32> {
+        match self {
+            Self::One(_) => None,
+            Self::Many(all) => all.turns.after(place),
         }
     }
 
@@ -92,10 +109,8 @@ impl Brothers {
     pub(super) fn fit_ns(&self) -> Option<u64> {
         match self {
             Self::One(fits_ns) => *fits_ns,
-            Self::Many(all) => match all.turns.least() {
-                Some(_) => Some(0),
-                None => all.turns.soonest().map(|(_, at_ns)| at_ns),
-            },
+            Self::Many(all) if all.turns.has_ready() => Some(0),
+            Self::Many(all) => all.turns.soonest().map(|(_, at_ns)| at_ns),
         }
     }
 

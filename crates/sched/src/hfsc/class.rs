@@ -48,15 +48,16 @@ pub(super) struct Inner {
     pub(super) brothers: Brothers,
     /// The first of them; the others follow.
     pub(super) first_child: u32,
-    /// The least virtual time that was served among them in this busy period.
+    /// The least virtual time that was served among them in this busy period, as the brothers tell
+    /// it.
     pub(super) vt_served: u64,
     /// The highest virtual time of one that became idle: where the next busy period begins.
     pub(super) vt_left: u64,
 }
 
 impl Inner {
-    pub(super) fn new(first_child: u32, count: u32) -> Self {
-        Self { brothers: Brothers::new(count as usize), first_child, vt_served: 0, vt_left: 0 }
+    pub(super) fn new(first_child: u32, brothers: Brothers) -> Self {
+        Self { brothers, first_child, vt_served: 0, vt_left: 0 }
     }
 }
 

@@ -34,6 +34,12 @@ impl Furthest {
         }
     }
 
+    /// Where a clock stands.
+    #[inline]
+    pub(super) fn clock(&self, clock: u32) -> u64 {
+        self.clocks[clock as usize]
+    }
+
     /// A clock comes to stand here; 0 stops it.
     #[inline]
     pub(super) fn set(&mut self, clock: u32, to: u64) {

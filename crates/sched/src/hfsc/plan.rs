@@ -1,6 +1,6 @@
 //! What `hfsc` and its classes can be set to, what is refused, and how it is made.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{ClassSettings, Hfsc, HfscSettings};
 use crate::curve::Curve;
@@ -150,7 +150,8 @@ impl Plan for HfscShape {
     }
 
     fn state_bytes(&self) -> u64 {
-        1280 * self.classes.len() as u64 + (1 << 18)
+        let parents: HashSet<_> = self.classes.iter().filter_map(|class| class.parent).collect();
+        1024 * self.classes.len() as u64 + 2048 * parents.len() as u64 + (1 << 16)
     }
 
     fn check(&self, names: &mut Names) -> Result<(), Error> {

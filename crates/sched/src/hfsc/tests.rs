@@ -99,6 +99,14 @@ fn an_upper_limit_holds_although_the_link_is_idle() {
 }
 
 #[test]
+fn a_brother_that_waits_for_its_limit_holds_up_no_other() {
+    let mut limited = share(11, 1, 3);
+    limited.ul = straight(1);
+    let mut bench = hfsc(vec![share(1, 0, 1), share(2, 0, 1), limited, share(12, 1, 1)]);
+    assert_close(&rates(&mut bench, &[11, 12, 2], 40), &[1.0, 19.0, 20.0]);
+}
+
+#[test]
 fn limits_hold_from_one_megabit_to_ten_gigabit() {
     for mbit in [1, 10, 100, 1000, 10_000] {
         let mut limited = share(1, 0, 1);

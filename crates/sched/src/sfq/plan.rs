@@ -39,7 +39,7 @@ impl Plan for SfqShape {
     }
 
     fn state_bytes(&self) -> u64 {
-        32 * u64::from(self.flows) + 2 * u64::from(self.divisor) + 8 * u64::from(self.depth)
+        36 * u64::from(self.flows) + 2 * u64::from(self.divisor) + 8 * u64::from(self.depth)
     }
 
     fn build(&self, mtu_bytes: u32) -> Result<Kind, Error> {

@@ -5,6 +5,7 @@ mod ceilings;
 mod deadlines;
 mod latency;
 mod shapes;
+mod shares;
 mod workers;
 
 use proptest::prelude::*;
