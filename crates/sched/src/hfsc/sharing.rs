@@ -16,7 +16,7 @@ impl Hfsc {
             return;
         }
         let mut at = leaf_class;
-        let mut joins = true;
+        let (mut joins, mut one_fitted) = (true, false);
         while at != ROOT {
             let parent = self.classes[at as usize].parent;
             if joins {
@@ -26,8 +26,10 @@ impl Hfsc {
             }
             if joins {
                 self.start_period(at, parent, now_ns);
+            } else if one_fitted {
+                return;
             }
-            self.place_among_brothers(at, parent, now_ns);
+            one_fitted = self.place_among_brothers(at, parent, now_ns);
             at = parent;
         }
     }
@@ -63,13 +65,15 @@ impl Hfsc {
         }
     }
 
+    /// Tells whether one of them fitted already, so that nothing changes for those above.
     #[inline(always)]
-    fn place_among_brothers(&mut self, at: u32, parent: u32, now_ns: u64) {
+    fn place_among_brothers(&mut self, at: u32, parent: u32, now_ns: u64) -> bool {
         let class = &self.classes[at as usize];
         let (place, vt, fit_ns) = (class.place, class.vt, class.fit_ns());
-        if let Some(inner) = &mut self.classes[parent as usize].inner {
-            inner.brothers.set(place, now_ns, fit_ns, vt);
-        }
+        let Some(inner) = &mut self.classes[parent as usize].inner else { return true };
+        let one_fits = inner.brothers.fit_ns() == Some(0);
+        inner.brothers.set(place, now_ns, fit_ns, vt);
+        one_fits
     }
 
     /// Charges packets to their leaf and every class above; a leaf that `empties`, and all that

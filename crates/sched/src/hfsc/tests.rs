@@ -107,6 +107,20 @@ fn a_brother_that_waits_for_its_limit_holds_up_no_other() {
 }
 
 #[test]
+fn who_comes_while_a_brother_waits_for_its_limit_goes_at_once() {
+    let mut limited = share(11, 1, 1);
+    limited.ul = straight(1);
+    let mut bench = hfsc(vec![share(1, 0, 1), limited, share(12, 1, 1)]);
+    for handle in 0..2 {
+        bench.offer_packet(0, Packet::new(handle, 1000, 0).in_class(id(11)));
+    }
+    assert_eq!(bench.take_all(0), [0]);
+    assert!(matches!(bench.dequeue(1000), Next::Wait(until_ns) if until_ns > 7_000_000));
+    bench.offer_packet(1000, Packet::new(2, 1000, 0).in_class(id(12)));
+    assert_eq!(bench.take_all(1000), [2]);
+}
+
+#[test]
 fn limits_hold_from_one_megabit_to_ten_gigabit() {
     for mbit in [1, 10, 100, 1000, 10_000] {
         let mut limited = share(1, 0, 1);
