@@ -84,8 +84,8 @@ impl Family {
     }
 
     fn inner(&self) -> Option<Inner> {
-        let brothers = Brothers::new(self.count as usize, self.fastest);
-        self.first.map(|first| Inner::new(first, brothers))
+        let first = self.first?;
+        Some(Inner::new(first, Brothers::new(self.count as usize, self.fastest)))
     }
 }
 
