@@ -39,8 +39,7 @@ for folder in "$work" "$work/theirs"; do
     ovsdb-tool create "$folder/conf.db" /usr/share/openvswitch/vswitch.ovsschema
     ovsdb-server "$folder/conf.db" --remote="punix:$folder/db.sock" --unixctl="$folder/db.ctl" 2>>"$work/db.log" &
     daemons+=($!)
-    until_true test -S "$folder/db.sock"
-    ovs-vsctl --db="unix:$folder/db.sock" --no-wait init
+    until_true ovs-vsctl --db="unix:$folder/db.sock" --no-wait init
 done
 ours() { timeout 30 ovs-vsctl --db="unix:$work/db.sock" "$@"; }
 theirs() { timeout 30 ovs-vsctl --db="unix:$work/theirs/db.sock" "$@"; }

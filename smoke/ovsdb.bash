@@ -7,7 +7,7 @@ database() {
     ovsdb-server "$work/conf.db" --remote="punix:$work/db.sock" --unixctl="$work/db.ctl" 2>>"$work/db.log" &
     db=$!
     daemons+=($db)
-    until_true test -S "$work/db.sock"
+    until_true vs --no-wait init
 }
 follow() {
     ip netns exec "$r" "$bin/volley" --socket "$work/router.sock" ovs "unix:$work/db.sock" --folder "$work" --state "$work/ovs.json" 2>>"$work/ovs.log" &
@@ -19,6 +19,5 @@ column() { vs get "$1" "$2" "$3" | has -x -e "$4"; }
 is() { json "$1" router show "${@:3}" | has -x -e "$2"; }
 ovsdb-tool create "$work/conf.db" /usr/share/openvswitch/vswitch.ovsschema
 database
-ovs-vsctl --db="unix:$work/db.sock" --no-wait init
 follow
 

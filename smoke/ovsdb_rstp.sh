@@ -17,8 +17,7 @@ far() { timeout 30 ovs-vsctl --db="unix:$work/far/db.sock" "$@"; }
 ovsdb-tool create "$work/far/conf.db" /usr/share/openvswitch/vswitch.ovsschema
 ovsdb-server "$work/far/conf.db" --remote="punix:$work/far/db.sock" --unixctl="$work/far/db.ctl" 2>"$work/fardb.log" &
 daemons+=($!)
-until_true test -S "$work/far/db.sock"
-far --no-wait init
+until_true far --no-wait init
 ip netns exec "$d" env OVS_RUNDIR="$work/far" ovs-vswitchd "unix:$work/far/db.sock" --unixctl="$work/far/switch.ctl" --disable-system 2>"$work/switch.log" &
 daemons+=($!)
 far add-br s0 -- set bridge s0 datapath_type=netdev rstp_enable=true other_config:rstp-priority=4096 other_config:rstp-address=02:00:00:00:00:01 \

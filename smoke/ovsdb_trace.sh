@@ -9,9 +9,8 @@ ovsdb-tool create "$work/theirs/conf.db" /usr/share/openvswitch/vswitch.ovsschem
 export OVS_RUNDIR="$work/theirs"
 ovsdb-server "$work/theirs/conf.db" --remote="punix:$work/theirs/db.sock" --unixctl="$work/theirs/db.ctl" 2>>"$work/db.log" &
 daemons+=($!)
-until_true test -S "$work/theirs/db.sock"
 theirs() { ovs-vsctl --db="unix:$work/theirs/db.sock" "$@"; }
-theirs --no-wait init
+until_true theirs --no-wait init
 ovs-vswitchd "unix:$work/theirs/db.sock" --enable-dummy=override --disable-system --unixctl="$work/theirs/own.ctl" 2>"$work/theirs/log" &
 daemons+=($!)
 ports=()

@@ -27,8 +27,7 @@ vs() { timeout 30 ovs-vsctl --db="unix:$work/db.sock" "$@"; }
 ovsdb-tool create "$work/conf.db" /usr/share/openvswitch/vswitch.ovsschema
 ovsdb-server "$work/conf.db" --remote="punix:$work/db.sock" --unixctl="$work/db.ctl" 2>"$work/db.log" &
 daemons+=($!)
-until_true test -S "$work/db.sock"
-vs --no-wait init
+until_true vs --no-wait init
 ip netns exec "$b" env OVS_RUNDIR="$work" ovs-vswitchd "unix:$work/db.sock" --unixctl="$work/switch.ctl" --disable-system 2>"$work/switch.log" &
 daemons+=($!)
 vs add-br br1 -- set bridge br1 datapath_type=netdev rstp_enable=true -- add-br br2 -- set bridge br2 datapath_type=netdev rstp_enable=true \

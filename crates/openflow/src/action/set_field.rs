@@ -175,12 +175,12 @@ impl Kind for SetField {
     }
 }
 
-/// The class where it was said as the octet that it is in.
+/// The class where it was said as the octet that it is in: whole if no mask came with it.
 fn as_meant(word: u32, (field, value, mask): (Field, u128, u128)) -> (Field, u128, u128) {
-    let meant = meant_field(word).map_or(field, |(it, _)| it);
+    let (meant, has_mask) = meant_field(word).unwrap_or((field, true));
     match meant.padded() {
-        Some((_, padding)) if mask == field.ones() => (meant, value << padding, meant.ones()),
-        Some((_, padding)) => (meant, value << padding, mask << padding),
+        Some((_, padding)) if has_mask => (meant, value << padding, mask << padding),
+        Some((_, padding)) => (meant, value << padding, meant.ones()),
         None => (field, value, mask),
     }
 }

@@ -310,6 +310,14 @@ fn the_octet_of_a_class_is_told_from_the_class() {
     // Bits that are none of the class are set by nobody.
     let wrong = [0, 25, 0, 16, 0, 0, 0x0a, 1, 187, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(read(&wrong, v), Err(Fault::BadSetArgument));
+    // All bits of the class are not all of the octet: with a mask it stays so.
+    let masked = [0, 25, 0, 16, 0, 0, 0x0b, 2, 184, 252, 0, 0, 0, 0, 0, 0];
+    let set = SetField { field, value: 184, mask: 252, is_load: false };
+    assert_eq!(read(&masked, Version::V15), Ok(vec![set.into()]));
+    assert_eq!(read(&masked, v), Err(Fault::BadSetArgument));
+    let mut written = Vec::new();
+    encode_list(&[set.into()], Version::V15, &mut written);
+    assert_eq!(written, masked);
     // 1.0 has one action for both.
     let mut written = Vec::new();
     encode_list(&wanted[..1], Version::V10, &mut written);

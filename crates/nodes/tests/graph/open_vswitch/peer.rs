@@ -70,7 +70,8 @@ impl Peer {
         let remote = format!("--remote=punix:{}", at("db.sock"));
         let mut daemons = Vec::new();
         daemons.push(spawn(&[SERVER, &db, &remote, &format!("--unixctl={}", at("db.ctl"))]));
-        wait_for(&at("db.sock"));
+        // It hears nobody yet when its socket is there.
+        drop(connect(&folder.join("db.sock")));
         let db = format!("unix:{}", at("db.sock"));
         let to_db = format!("--db={db}");
         assert!(run("ovs-vsctl", &[&to_db, "--no-wait", "init"]).status().unwrap().success());
@@ -194,17 +195,16 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn wait_for(path: &str) {
-    let end = Instant::now() + PATIENCE;
-    while !Path::new(path).exists() {
-        assert!(Instant::now() < end, "no {path}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
+/// A socket that a daemon makes and then listens at.
 fn connect(path: &Path) -> UnixStream {
-    wait_for(path.to_str().unwrap());
-    let stream = UnixStream::connect(path).unwrap();
+    let end = Instant::now() + PATIENCE;
+    let stream = loop {
+        match UnixStream::connect(path) {
+            Ok(stream) => break stream,
+            Err(error) => assert!(Instant::now() < end, "{}: {error}", path.display()),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream
 }
