@@ -17,7 +17,7 @@ ROWS = {
     "round_trip_polled_ms": ("round trip, polling", "ms"),
     "shared_kpps": ("60 octets, of a process", "kpps"),
 }
-LINKS = {"veth": "veth", "xdp": "AF_XDP", "tap": "tap", "memif": "memif", "vhost": "vhost-user"}
+LINKS = {"veth": "veth", "alone": "veth, alone", "xdp": "AF_XDP", "tap": "tap", "memif": "memif", "vhost": "vhost-user"}
 
 
 def number_of(value):

@@ -67,7 +67,7 @@ struct End {
 fn ports(words: &[&str]) -> Option<(Vec<PortSpec>, bool)> {
     let memif = |role, socket: &str| PortSpec::from(Memif::usual(role, socket.into(), 0));
     let null = PortSpec::Null(Null { packet_bytes: 64 });
-    let linux = |device: &str| PortSpec::AfPacket(AfPacket { device: device.into() });
+    let linux = |device: &str| PortSpec::AfPacket(AfPacket::usual(device.into()));
     let xdp = |device: &str| {
         PortSpec::AfXdp(AfXdp { device: device.into(), first_queue: 0, force_copy: false })
     };

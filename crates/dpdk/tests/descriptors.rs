@@ -129,7 +129,7 @@ fn packet_sockets_and_taps_leave_nothing() {
     }
     let rig = rig();
     veth("v0", "v1");
-    opened_and_closed(&rig, "af_packet", AfPacket { device: "v0".into() });
+    opened_and_closed(&rig, "af_packet", AfPacket::usual("v0".into()));
     opened_and_closed(&rig, "tap", Tap { name: "vt0".into() });
 }
 

@@ -17,12 +17,12 @@ const MESSAGE_BYTES: usize = 4 << 20;
 
 #[test]
 fn tcp_passes_through_af_packet() {
-    tcp_passes(1, true, |device| PortSpec::AfPacket(AfPacket { device: device.into() }));
+    tcp_passes(1, true, |device| PortSpec::AfPacket(AfPacket::usual(device.into())));
 }
 
 #[test]
 fn tcp_passes_through_af_packet_with_two_queues() {
-    tcp_passes(2, true, |device| PortSpec::AfPacket(AfPacket { device: device.into() }));
+    tcp_passes(2, true, |device| PortSpec::AfPacket(AfPacket::usual(device.into())));
 }
 
 #[test]
@@ -35,7 +35,7 @@ fn tcp_passes_through_af_xdp() {
 
 #[test]
 fn large_frames_are_cut_as_they_come_where_that_is_asked_for() {
-    tcp_passes(1, false, |device| PortSpec::AfPacket(AfPacket { device: device.into() }));
+    tcp_passes(1, false, |device| PortSpec::AfPacket(AfPacket::usual(device.into())));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn tags_are_received_as_they_were_sent() {
         let mut rig = rig();
         veth("v0", "v1");
         let options = PortOptions { rx_queues: queues, ..rig.options() };
-        let spec = PortSpec::AfPacket(AfPacket { device: "v0".into() });
+        let spec = PortSpec::AfPacket(AfPacket::usual("v0".into()));
         let mut port = Port::open(&rig.eal, &spec, options).unwrap();
         port.start().unwrap();
         let mut queues: Vec<_> = (0..queues).map(|queue| port.rx(queue).unwrap()).collect();
@@ -61,7 +61,7 @@ fn tags_are_received_as_they_were_sent() {
 
 #[test]
 fn af_packet_sends_and_receives_over_a_veth_byte_for_byte() {
-    over_a_veth(PortSpec::AfPacket(AfPacket { device: "v0".into() }));
+    over_a_veth(PortSpec::AfPacket(AfPacket::usual("v0".into())));
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_tap_is_a_device_of_the_kernel_and_goes_with_its_port() {
 
 #[test]
 fn a_veth_deleted_under_af_packet_is_gone_and_can_come_back() {
-    deleted_veth(PortSpec::AfPacket(AfPacket { device: "v0".into() }));
+    deleted_veth(PortSpec::AfPacket(AfPacket::usual("v0".into())));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_port_switches_its_device_on_and_leaves_no_promiscuous_mode_behind() {
         let output = Command::new("ip").args(["-d", "link", "show", "v0"]).output().unwrap();
         String::from_utf8(output.stdout).unwrap().contains("promiscuity 1")
     };
-    let port = rig.open(&PortSpec::AfPacket(AfPacket { device: "v0".into() }));
+    let port = rig.open(&PortSpec::AfPacket(AfPacket::usual("v0".into())));
     wait_until("the link is up", || port.port.link().unwrap().up);
     assert!(promiscuous());
     drop(port);
@@ -231,7 +231,7 @@ fn a_frame_larger_than_the_link_does_not_stop_those_behind_it() {
         return;
     }
     veth("v0", "v1");
-    let mut port = rig.open(&PortSpec::AfPacket(AfPacket { device: "v0".into() }));
+    let mut port = rig.open(&PortSpec::AfPacket(AfPacket::usual("v0".into())));
     let peer = PacketSocket::bound_to("v1");
     let giant = frame(0, 1900);
     for fill in 0..200 {
@@ -256,7 +256,7 @@ fn ports_come_and_go_while_another_forwards() {
     veth("v0", "v1");
     let mut ring = rig.open(&PortSpec::Ring(Ring));
     for round in 0..30 {
-        let mut port = rig.open(&PortSpec::AfPacket(AfPacket { device: "v0".into() }));
+        let mut port = rig.open(&PortSpec::AfPacket(AfPacket::usual("v0".into())));
         rig.send(&mut port, &frames(3));
         rig.send(&mut ring, &frames(8));
         drop(port.port);
@@ -280,8 +280,7 @@ fn a_jumbo_frame_passes_a_port_that_was_opened_for_it() {
     let pool = DpdkPool::new(&rig.eal, 2048, 9216).unwrap();
     let options = PortOptions { mtu: Some(9000), ..PortOptions::new(pool.clone()) };
     let mut port =
-        Port::open(&rig.eal, &PortSpec::AfPacket(AfPacket { device: "v0".into() }), options)
-            .unwrap();
+        Port::open(&rig.eal, &PortSpec::AfPacket(AfPacket::usual("v0".into())), options).unwrap();
     port.start().unwrap();
     assert_eq!(port.mtu().unwrap(), 9000);
     let mut port = Opened { rx: port.rx(0).unwrap(), tx: port.tx(0).unwrap(), port };
@@ -330,7 +329,7 @@ fn linux_sees_the_address_and_the_mtu_of_a_tap() {
 #[test]
 fn a_device_that_is_not_there_is_an_error_that_names_it() {
     let rig = rig();
-    let spec = PortSpec::AfPacket(AfPacket { device: "no-such-dev".into() });
+    let spec = PortSpec::AfPacket(AfPacket::usual("no-such-dev".into()));
     let error = Port::open(&rig.eal, &spec, rig.options()).err().unwrap().to_string();
     assert!(error.contains("no-such-dev"), "{error}");
 }
@@ -342,7 +341,7 @@ fn packet_sockets_share_by_a_group_only_where_there_are_several() {
         return;
     }
     veth("v0", "v1");
-    let spec = PortSpec::AfPacket(AfPacket { device: "v0".into() });
+    let spec = PortSpec::AfPacket(AfPacket::usual("v0".into()));
     for (queues, groups) in [(1, 0), (2, 2)] {
         let options = PortOptions { rx_queues: queues, tx_queues: queues, ..rig.options() };
         let port = Port::open(&rig.eal, &spec, options).unwrap();
@@ -359,7 +358,7 @@ fn what_a_packet_socket_had_no_room_for_is_counted_as_missed() {
         return;
     }
     veth("v0", "v1");
-    let spec = PortSpec::AfPacket(AfPacket { device: "v0".into() });
+    let spec = PortSpec::AfPacket(AfPacket::usual("v0".into()));
     let options = PortOptions { rx_descriptors: Some(16), ..rig.options() };
     let mut port = Port::open(&rig.eal, &spec, options).unwrap();
     port.start().unwrap();
@@ -388,8 +387,8 @@ fn what_a_packet_socket_left_in_its_ring_is_sent_when_it_is_pushed() {
     veth("v0", "v1");
     // A device slower than the port: the socket soon has as much on its way as it may.
     run("tc qdisc add dev v0 root tbf rate 20mbit burst 2k limit 10mb");
-    let mut port = rig.open(&PortSpec::AfPacket(AfPacket { device: "v0".into() }));
-    let mut peer = rig.open(&PortSpec::AfPacket(AfPacket { device: "v1".into() }));
+    let mut port = rig.open(&PortSpec::AfPacket(AfPacket::usual("v0".into())));
+    let mut peer = rig.open(&PortSpec::AfPacket(AfPacket::usual("v1".into())));
     let sent = vec![frame(7, 60); 1_000];
     rig.send(&mut port, &sent);
     let mut came = 0;
@@ -399,4 +398,58 @@ fn what_a_packet_socket_left_in_its_ring_is_sent_when_it_is_pushed() {
         came >= sent.len()
     });
     assert_eq!(came, sent.len());
+}
+
+/// Who has 192.0.2.1? A station of another address, which Linux at `v0` answers.
+fn arp_request() -> Vec<u8> {
+    let station = [2, 0, 0, 0, 0, 9];
+    let ethernet = [&[0xff; 6], &station[..], &[8, 6]].concat();
+    let asks = [&[0, 1, 8, 0, 6, 4, 0, 1], &station[..], &[192, 0, 2, 2], &[0; 6], &[192, 0, 2, 1]];
+    let mut frame = [ethernet, asks.concat()].concat();
+    frame.resize(60, 0);
+    frame
+}
+
+fn linux_release() -> (u32, u32) {
+    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
+    let mut numbers = text.split(['.', '-']).map_while(|it| it.parse().ok());
+    (numbers.next().unwrap(), numbers.next().unwrap())
+}
+
+#[test]
+fn the_kernel_gets_what_a_port_receives_unless_the_port_is_to_have_it_alone() {
+    let mut rig = rig();
+    if !own_namespace() {
+        return;
+    }
+    veth("v0", "v1");
+    run("ip addr add 192.0.2.1/24 dev v0");
+    let peer = PacketSocket::bound_to("v1");
+    for kernel_receives in [true, false, true] {
+        let spec = PortSpec::AfPacket(AfPacket { device: "v0".into(), kernel_receives });
+        let opened = Port::open(&rig.eal, &spec, rig.options());
+        if !kernel_receives && linux_release() < (6, 6) {
+            let error = opened.err().unwrap().to_string();
+            assert!(error.contains("takes Linux 6.6"), "{error}");
+            eprintln!("SKIPPED: needs Linux 6.6: {error}");
+            return;
+        }
+        let mut port = rig.started(opened.unwrap());
+        peer.send(&arp_request());
+        let mut got = Vec::new();
+        wait_until("the request comes", || {
+            got.extend(rig.receive(&mut port));
+            got.contains(&arp_request())
+        });
+        // Linux answers before it is done with the frame.
+        let last = frame(9, 60);
+        rig.send(&mut port, std::slice::from_ref(&last));
+        let mut seen = Vec::new();
+        wait_until("the port's own frame comes", || {
+            seen.extend(peer.receive());
+            seen.last() == Some(&last)
+        });
+        let is_answer = |frame: &Vec<u8>| frame[12..14] == [8, 6] && frame[21] == 2;
+        assert_eq!(seen.iter().any(is_answer), kernel_receives, "{seen:x?}");
+    }
 }

@@ -80,7 +80,7 @@ fn an_af_packet_queue_tells_of_its_own_packets() {
             return;
         }
         veth("v0", "v1");
-        let spec = PortSpec::AfPacket(AfPacket { device: "v0".into() });
+        let spec = PortSpec::AfPacket(AfPacket::usual("v0".into()));
         tells_of_its_own(rig, &spec, queues, "v1");
     }
 }

@@ -8,7 +8,10 @@ use dpdk::{MemifRole, PortSpec};
 pub(crate) fn spec_of(kind: &PortKind) -> Option<PortSpec> {
     Some(match kind.device()? {
         Device::Pci(it) => Pci { address: it.address.as_str().to_owned() }.into(),
-        Device::AfPacket(it) => AfPacket { device: it.device.as_str().to_owned() }.into(),
+        Device::AfPacket(it) => {
+            AfPacket { device: it.device.as_str().to_owned(), kernel_receives: it.kernel_receives }
+                .into()
+        }
         Device::AfXdp(it) => AfXdp::usual(it.device.as_str().to_owned()).into(),
         Device::Tap(it) => Tap { name: it.device.as_str().to_owned() }.into(),
         Device::Memif(it) => Memif {

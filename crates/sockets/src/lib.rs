@@ -6,6 +6,7 @@
 //!  socket    one of them and what it is told; ring: where the kernel puts what comes
 //!  receive   out of the ring, and from the socket what is longer than a slot
 //!  transmit  many packets a call
+//!  alone     a device whose packets the kernel's own protocols do not get
 //!  tap       a device whose other end are files of ours: a packet a call
 //!  taking    what becomes of a frame, whichever way it came
 //!  virtio    what Linux says of a frame's checksum and of how it is to be cut (virtio 1.3, 5.1.6)
@@ -20,6 +21,7 @@
 // Memory that the kernel writes, and calls of it.
 #![allow(unsafe_code)]
 
+mod alone;
 mod counts;
 mod large;
 mod port;
@@ -31,6 +33,7 @@ pub mod tap;
 mod transmit;
 pub mod virtio;
 
+pub use alone::Alone;
 pub use counts::{Counters, Counts};
 pub use large::{cut_into, cut_of, mark_of};
 pub use port::{PacketPort, Shape};

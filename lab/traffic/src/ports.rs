@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<PortSpec, Error> {
         Ok(Memif::usual(role, socket.into(), id).into())
     };
     Ok(match kind {
-        "af_packet" => PortSpec::AfPacket(AfPacket { device: rest.into() }),
+        "af_packet" => PortSpec::AfPacket(AfPacket::usual(rest.into())),
         "af_xdp" => {
             PortSpec::AfXdp(AfXdp { device: rest.into(), first_queue: 0, force_copy: false })
         }
@@ -191,7 +191,7 @@ mod tests {
     fn ports_are_read_as_they_are_written() {
         assert_eq!(
             parse("af_packet:veth0").unwrap(),
-            PortSpec::AfPacket(AfPacket { device: "veth0".into() })
+            PortSpec::AfPacket(AfPacket::usual("veth0".into()))
         );
         let memif = parse("memif-client:/run/m#3").unwrap();
         assert!(matches!(memif, PortSpec::Memif(Memif { role: MemifRole::Client, id: 3, .. })));

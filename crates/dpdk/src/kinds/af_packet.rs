@@ -15,20 +15,31 @@ use crate::receive_times::ReceiveTimes;
 use crate::stats::PortStats;
 use crate::{DpdkPool, Error, PortClock, PortFacts, PortOptions};
 use packet::Pool;
-use sockets::{PacketPort, Stamp};
+use sockets::{Alone, PacketPort, Stamp};
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// A Linux device through packet sockets. The kernel keeps seeing its packets, too.
+/// A Linux device through packet sockets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AfPacket {
     /// The device.
     pub device: String,
+    /// The kernel's own protocols get its packets, too.
+    pub kernel_receives: bool,
+}
+
+impl AfPacket {
+    /// The kernel keeps seeing its packets.
+    pub fn usual(device: String) -> Self {
+        Self { device, kernel_receives: true }
+    }
 }
 
 /// What a device that only Linux knows tells of its speed, as DPDK's driver does.
 const SPEED_MBPS: u32 = 10_000;
+const WITHHOLD: &str =
+    "withhold its packets from the kernel (`kernel_receives = false` takes Linux 6.6 and CAP_BPF)";
 /// Sockets that share a device, at most (`linux/if_packet.h`).
 const MOST_QUEUES: u16 = 256;
 
@@ -39,11 +50,19 @@ impl Kind for AfPacket {
 
     fn driver(&self, shape: Shape) -> Result<Box<dyn Driver>, Error> {
         check_device(&self.device)?;
-        Ok(Box::new(PacketSockets { device: self.device.clone(), shape, opened: None }))
+        Ok(Box::new(PacketSockets { spec: self.clone(), shape, opened: None }))
     }
 
     fn rights(&self) -> &'static [Right] {
-        &[Right::NetRaw]
+        if self.kernel_receives {
+            &[Right::NetRaw]
+        } else {
+            &[Right::NetRaw, Right::NetAdmin, Right::Bpf]
+        }
+    }
+
+    fn calls(&self) -> &'static [&'static str] {
+        if self.kernel_receives { &[] } else { &["bpf"] }
     }
 
     fn linux_device(&self) -> Option<&str> {
@@ -71,7 +90,7 @@ impl fmt::Display for AfPacket {
 
 /// The driver of one port.
 struct PacketSockets {
-    device: String,
+    spec: AfPacket,
     shape: Shape,
     opened: Option<Opened>,
 }
@@ -79,9 +98,12 @@ struct PacketSockets {
 struct Opened {
     /// To ask the device by, in the namespace that it is in.
     socket: OwnedFd,
+    if_index: u32,
     port: PacketPort,
     large: Option<DpdkPool>,
     times: Option<ReceiveTimes>,
+    /// Where the kernel's own protocols get nothing.
+    alone: Option<Alone>,
 }
 
 fn number(error: io::Error) -> i32 {
@@ -97,7 +119,7 @@ impl PacketSockets {
 impl Driver for PacketSockets {
     fn open(&mut self, options: &PortOptions) -> Result<PortFacts, i32> {
         let socket = socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(number)?;
-        let if_index = index(&socket, &self.device).map_err(number)? as u32;
+        let if_index = index(&socket, &self.spec.device).map_err(number)? as u32;
         let Shape { queues, mtu, descriptors: slots } = self.shape;
         let queues = queues.min(MOST_QUEUES);
         let port = PacketPort::open(if_index, sockets::Shape { queues, mtu, slots });
@@ -106,7 +128,7 @@ impl Driver for PacketSockets {
         let times = options.receive_times.then(ReceiveTimes::register).flatten();
         // Who wants them cut has no use for the room.
         let large = options.peer_offloads.then(|| large_pool::shared(&options.pool)).flatten();
-        self.opened = Some(Opened { socket, port, large, times });
+        self.opened = Some(Opened { socket, if_index, port, large, times, alone: None });
         Ok(PortFacts {
             driver: "af_packet".to_owned(),
             max_rx_queues: MOST_QUEUES,
@@ -119,8 +141,13 @@ impl Driver for PacketSockets {
     }
 
     fn configure(&mut self, _: Queues, _: &PortOptions) -> Result<Queues, Failed> {
-        let action = || "set up its queues".to_owned();
-        let opened = self.opened().map_err(|code| Failed { action: action(), code })?;
+        let kernel_receives = self.spec.kernel_receives;
+        let failed = |action: &str, code| Failed { action: action.to_owned(), code };
+        let opened = self.opened.as_mut().ok_or(failed("set up its queues", -libc::ENODEV))?;
+        if !kernel_receives && opened.alone.is_none() {
+            let alone = Alone::on(opened.if_index).map_err(number);
+            opened.alone = Some(alone.map_err(|code| failed(WITHHOLD, code))?);
+        }
         Ok(Queues { rx: opened.port.queues(), tx: opened.port.queues() })
     }
 
@@ -165,7 +192,7 @@ impl Driver for PacketSockets {
     }
 
     fn mac(&self) -> Result<[u8; 6], i32> {
-        let mut asked = request(&self.device);
+        let mut asked = request(&self.spec.device);
         // SAFETY: reads the name and writes the address.
         unsafe {
             ioctl(&self.opened()?.socket, libc::SIOCGIFHWADDR, &mut asked).map_err(number)?;
@@ -174,7 +201,7 @@ impl Driver for PacketSockets {
     }
 
     fn set_mac(&mut self, address: [u8; 6]) -> Result<(), i32> {
-        let mut asked = request(&self.device);
+        let mut asked = request(&self.spec.device);
         put_address(&mut asked, address);
         // SAFETY: the request is ours and has its address set.
         unsafe { ioctl(&self.opened()?.socket, libc::SIOCSIFHWADDR, &mut asked) }.map_err(number)
@@ -210,6 +237,6 @@ impl Driver for PacketSockets {
 
 impl fmt::Display for PacketSockets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "af_packet,{}", self.device)
+        write!(f, "af_packet,{}", self.spec.device)
     }
 }

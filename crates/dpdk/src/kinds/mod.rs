@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn kinds_become_the_arguments_that_drivers_know() {
-        assert_eq!(text(AfPacket { device: "eth0".into() }), "af_packet,eth0");
+        assert_eq!(text(AfPacket::usual("eth0".into())), "af_packet,eth0");
         let spec = AfXdp { device: "eth0".into(), first_queue: 1, force_copy: true };
         let expected = "iface=eth0,start_queue=1,queue_count=2,force_copy=1";
         assert_eq!(text(spec), format!("net_af_xdp,{expected}"));
@@ -161,7 +161,7 @@ mod tests {
     fn values_that_would_smuggle_in_arguments_are_refused() {
         for device in ["eth0,qpairs=9", "a=b", "", "a b", "a/b", "sixteencharacter", "e\n", "x\"y"]
         {
-            let error = AfPacket { device: device.into() }.driver(SHAPE).err().unwrap();
+            let error = AfPacket::usual(device.into()).driver(SHAPE).err().unwrap();
             assert!(error.to_string().contains(device), "{error}");
         }
         let spec = VirtioUser { path: "/tmp/a,server=1".into(), server: false };
@@ -172,11 +172,17 @@ mod tests {
 
     #[test]
     fn a_refused_port_hears_what_it_lacks() {
-        let spec = AfPacket { device: "eth0".to_owned() };
+        let spec = AfPacket::usual("eth0".to_owned());
         let none = Privilege::default();
         assert!(none.lacks(spec.rights()).is_some_and(|lacks| lacks.contains("CAP_NET_RAW")));
         let some = Privilege { net_raw: true, ..none };
         assert_eq!(some.lacks(spec.rights()), None);
+        let alone = AfPacket { kernel_receives: false, ..spec };
+        assert_eq!(
+            some.lacks(alone.rights()).as_deref(),
+            Some("not root with net_raw lacks CAP_NET_ADMIN, CAP_BPF")
+        );
+        assert_eq!(PortSpec::from(alone).calls(), ["bpf"]);
         let spec = AfXdp::usual("eth0".to_owned());
         let more = Privilege { net_admin: true, bpf: true, ..some };
         assert_eq!(

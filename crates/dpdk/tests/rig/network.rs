@@ -97,7 +97,7 @@ impl PacketSocket {
     }
 
     /// One incoming frame, if there is one; not those that were sent.
-    fn receive(&self) -> Option<Vec<u8>> {
+    pub(crate) fn receive(&self) -> Option<Vec<u8>> {
         let mut frame = vec![0; 65_536];
         // SAFETY: buffer and address are ours and of the sizes given.
         let (length, address) = unsafe {

@@ -191,7 +191,7 @@ pub fn lab_ports(
     };
     let socket = |side: usize| place.folder().join(format!("{}{side}.sock", kind.name()));
     Ok([0, 1].map(|side| match kind {
-        LinkKind::Veth => PortSpec::AfPacket(AfPacket { device: LAB_DEVICES[side].into() }),
+        LinkKind::Veth => PortSpec::AfPacket(AfPacket::usual(LAB_DEVICES[side].into())),
         LinkKind::VethXdp => PortSpec::AfXdp(AfXdp {
             device: LAB_DEVICES[side].into(),
             first_queue: 0,

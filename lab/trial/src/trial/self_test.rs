@@ -135,7 +135,7 @@ fn direct(ports: &Ports, link: LinkKind, folder: &Path) -> Result<Vec<End>, Erro
         LinkKind::VethXdp => {
             PortSpec::AfXdp(AfXdp { device: device.into(), first_queue: 0, force_copy: false })
         }
-        _ => PortSpec::AfPacket(AfPacket { device: device.into() }),
+        _ => PortSpec::AfPacket(AfPacket::usual(device.into())),
     };
     let specs = match link {
         LinkKind::Pcap | LinkKind::Pci => {

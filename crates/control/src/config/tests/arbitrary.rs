@@ -71,10 +71,10 @@ fn kind(number: u8) -> impl Strategy<Value = PortKind> {
                 PortKind::Tap(port_kind::Tap { device: device.clone(), peer_offloads })
             }
         }),
-        any::<bool>().prop_map(move |peer_offloads| PortKind::AfPacket(port_kind::AfPacket {
-            device: device.clone(),
-            peer_offloads
-        })),
+        any::<(bool, bool)>().prop_map(move |(peer_offloads, kernel_receives)| {
+            let device = device.clone();
+            PortKind::AfPacket(port_kind::AfPacket { device, peer_offloads, kernel_receives })
+        }),
         any::<(u32, bool)>().prop_map(move |(id, zero_copy)| PortKind::Memif(port_kind::Memif {
             socket: std::path::PathBuf::clone(&socket),
             role: Role::Client,

@@ -13,7 +13,7 @@ error: unknown key `mut`
  4 | mut = 1400
    | ^^^
    = field: port.p0.mut
-   = expected: one of kind, device, peer_offloads, up, mtu, vrf, mac, rx_queues, rx_mode, addresses, unnumbered, acl_in, acl_out, policy, urpf, allow, police_in, police_out, mark_dscp, mark_pcp, export_in, export_out, qos, ra, routing, proxy_arp, proxy_nd, directed_broadcasts, redirects, twin
+   = expected: one of kind, device, peer_offloads, kernel_receives, up, mtu, vrf, mac, rx_queues, rx_mode, addresses, unnumbered, acl_in, acl_out, policy, urpf, allow, police_in, police_out, mark_dscp, mark_pcp, export_in, export_out, qos, ra, routing, proxy_arp, proxy_nd, directed_broadcasts, redirects, twin
    = help: did you mean `mtu`?
 "
     );

@@ -12,6 +12,9 @@ object! {
         /// Whether frames of up to 64 KiB, which a Linux host at the other end leaves uncut, pass
         /// whole; off, they are cut as they come
         pub peer_offloads: bool = true,
+        /// Whether Linux's own protocols get what comes, too; off, the port alone does, at less
+        /// cost (Linux 6.6 and later)
+        pub kernel_receives: bool = true,
     }
 }
 
