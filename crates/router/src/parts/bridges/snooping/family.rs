@@ -95,9 +95,10 @@ pub(super) struct Family {
     next_ask: Option<(u64, u8)>,
     /// From when on who does not listen is known: somebody asked, and there was time to answer.
     asked_from_ns: Option<u64>,
-    was_asked: bool,
-    /// Something that workers are to know is another.
-    pub(super) changed: bool,
+    /// Whether somebody asks, and hosts had time to answer, as workers were told.
+    pub(super) is_asked: bool,
+    /// Something else that workers are to know is another.
+    changed: bool,
     pub(super) reports: u64,
     pub(super) questions: u64,
     pub(super) refused: u64,
@@ -267,10 +268,14 @@ impl Family {
         if self.querier.is_none() && self.next_ask.is_none() {
             self.asked_from_ns = None;
         }
-        let is_asked = self.is_asked(now_ns);
-        self.changed |= is_asked != self.was_asked;
-        self.was_asked = is_asked;
         asks
+    }
+
+    /// Whether workers are to be told of anything new, who then are.
+    pub(super) fn take_change(&mut self, now_ns: u64) -> bool {
+        let is_asked = self.is_asked_at(now_ns);
+        let had = std::mem::replace(&mut self.is_asked, is_asked);
+        std::mem::take(&mut self.changed) | (had != is_asked)
     }
 
     fn ask_who_stays(&mut self, now_ns: u64, asks: &mut Vec<Ask>) {
@@ -286,8 +291,7 @@ impl Family {
         }
     }
 
-    /// Whether somebody asks, and hosts had time to answer.
-    pub(super) fn is_asked(&self, now_ns: u64) -> bool {
+    fn is_asked_at(&self, now_ns: u64) -> bool {
         self.asked_from_ns.is_some_and(|from_ns| from_ns <= now_ns)
     }
 

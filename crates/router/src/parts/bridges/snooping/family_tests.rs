@@ -54,11 +54,11 @@ fn who_is_not_heard_again_is_forgotten() {
     let (mut family, rules) = (Family::default(), rules(false));
     say(&mut family, 0, &rules, behind(6), &join(1));
     say(&mut family, 100 * S, &rules, behind(7), &join(1));
-    assert!(std::mem::take(&mut family.changed));
+    assert!(family.take_change(100 * S));
     family.turn(259 * S, &rules);
-    assert_eq!((ports(&family), family.changed), (vec![6, 7], false));
+    assert_eq!((ports(&family), family.take_change(259 * S)), (vec![6, 7], false));
     family.turn(260 * S, &rules);
-    assert_eq!((ports(&family), family.changed), (vec![7], true));
+    assert_eq!((ports(&family), family.take_change(260 * S)), (vec![7], true));
     family.turn(360 * S, &rules);
     assert!(family.groups.is_empty() && family.of_port.is_empty());
 }
@@ -68,7 +68,10 @@ fn we_ask_twice_at_the_start_and_then_now_and_then() {
     let (mut family, rules) = (Family::default(), rules(true));
     let all = Ask { port: None, group: None, within_ns: 10 * S };
     assert_eq!(family.turn(0, &rules), [all]);
-    assert!(family.asks() && !family.is_asked(9 * S) && family.is_asked(10 * S));
+    assert!(family.asks() && !family.take_change(9 * S) && !family.is_asked);
+    // What it says is what workers were told.
+    assert!(family.is_asked_at(10 * S) && !family.is_asked);
+    assert!(family.take_change(10 * S) && family.is_asked && !family.take_change(10 * S));
     assert_eq!(family.turn(31 * S, &rules), []);
     assert_eq!(family.turn(32 * S, &rules), [all]);
     assert_eq!(family.turn(156 * S, &rules), []);
@@ -77,7 +80,7 @@ fn we_ask_twice_at_the_start_and_then_now_and_then() {
     assert_eq!(family.turn(160 * S, &rules), [all]);
     // Told to be still, it is, and nobody is left out any more.
     assert_eq!(family.turn(400 * S, &self::rules(false)), []);
-    assert!(!family.asks() && !family.is_asked(400 * S));
+    assert!(!family.asks() && family.take_change(400 * S) && !family.is_asked);
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn a_router_that_asks_gets_all_and_keeps_us_still() {
     say(&mut family, S, &rules, behind(8), &question);
     assert_eq!(family.turn(200 * S, &rules), []);
     assert_eq!(family.routers.keys().copied().collect::<Vec<_>>(), [8]);
-    assert!(!family.asks() && family.is_asked(200 * S));
+    assert!(!family.asks() && family.is_asked_at(200 * S));
     let never = Behind { learns_routers: false, ..behind(9) };
     say(&mut family, S, &rules, never, &question);
     assert_eq!(family.routers.len(), 1);

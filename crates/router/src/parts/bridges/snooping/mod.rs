@@ -136,8 +136,14 @@ impl Snoopings {
         for (id, listening) in &mut self.bridges {
             listening.turn(core, *id);
         }
+        self.publish(core);
+    }
+
+    /// Workers get what changed, if anything did.
+    fn publish(&mut self, core: &mut Core) {
         let families = self.bridges.values_mut().flat_map(|it| &mut it.families);
-        let changed = families.fold(false, |any, family| any | std::mem::take(&mut family.changed));
+        let now_ns = core.now_ns();
+        let changed = families.fold(false, |any, family| any | family.take_change(now_ns));
         if changed || self.changed {
             self.changed = false;
             core.dataplane.set_listeners(self.listeners(core));
@@ -148,11 +154,10 @@ impl Snoopings {
     fn listeners(&self, core: &Core) -> Listeners {
         let mut all = Listeners::default();
         for (id, listening) in &self.bridges {
-            let now_ns = core.now_ns();
             let routers = [0, 1].map(|which| listening.routers(core, &listening.families[which]));
             let heeding = |which: usize| Heeding {
                 routers: routers[which].iter().copied().collect(),
-                is_asked: listening.families[which].is_asked(now_ns),
+                is_asked: listening.families[which].is_asked,
                 floods_unknown: listening.config.unknown == Unknown::Flood,
             };
             all.bridges.insert(*id, [heeding(0), heeding(1)]);

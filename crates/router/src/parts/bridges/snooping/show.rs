@@ -1,4 +1,4 @@
-//! What bridges that know who listens are shown as.
+//! What bridges that know who listens are shown as. Workers are told first.
 
 use super::super::Bridges;
 use super::{Listening, Snoopings};
@@ -11,14 +11,15 @@ use std::net::IpAddr;
 const PROTOCOLS: [&str; 2] = ["igmp", "mld"];
 
 impl Bridges {
-    pub(crate) fn show_snooping(&self, core: &Core) -> Vec<view::Snooping> {
+    pub(crate) fn show_snooping(&mut self, core: &mut Core) -> Vec<view::Snooping> {
+        self.snooping.publish(core);
         let all = self.snooping.bridges.values();
         all.flat_map(|it| [0, 1].map(|which| it.show(core, which))).collect()
     }
 
     pub(crate) fn show_groups(
-        &self,
-        core: &Core,
+        &mut self,
+        core: &mut Core,
         filter: &view::GroupFilter,
     ) -> Result<view::Groups, EngineError> {
         if let Some(name) = filter.bridge.as_deref() {
@@ -28,6 +29,7 @@ impl Bridges {
             let wrong = || EngineError::Conflict(format!("{text:?} is not an IP address"));
             text.parse::<IpAddr>().map_err(|_| wrong())
         });
+        self.snooping.publish(core);
         Ok(self.snooping.show_groups(core, filter, group.transpose()?))
     }
 }
@@ -96,7 +98,7 @@ impl Listening {
         view::Snooping {
             bridge: self.name.to_string(),
             protocol: PROTOCOLS[which].to_owned(),
-            active: family.is_asked(core.now_ns()),
+            active: family.is_asked,
             asks: family.asks(),
             querier: family.querier.map(|it| it.address.to_string()),
             querier_port: family.querier.map(|it| place(core, it.port).0),
