@@ -2,7 +2,7 @@
 //! where nobody else does (RFC 4541).
 //!
 //! ```text
-//!  configuration ─┐                       ┌─ at most twenty times a second, if anything changed ─▶ workers
+//!  configuration ─┐                       ┌─ twenty times a second, and before it is shown, what changed ─▶ workers
 //!  workers' punts ┴▶ Family, IPv4 and IPv6 ┤
 //!  clock ──────────▶ of each bridge        └─ questions ─▶ the bridge's ports
 //! ```
