@@ -112,3 +112,57 @@ impl Listening {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::part::Hears;
+    use crate::router::Router;
+    use control::config::field::Field;
+    use control::config::objects::port::PortName;
+    use control::config::{Config, Host, Source, parse};
+    use nodes::tables::GroupsSaid;
+    use std::sync::Arc;
+    use wire::{checksum, craft, igmp, ip};
+
+    const TEXT: &str = "workers = { mode = \"single-thread\" }\n\
+        memory = { buffers = 4096, hugepages = \"never\" }\n\
+        port.p1 = { kind = \"memory\" }\n\
+        port.p2 = { kind = \"memory\" }\n\
+        bridge.lan = { ports = [\"p1\", \"p2\"], snooping = {} }\n";
+    const GROUP: [u8; 4] = [239, 1, 1, 1];
+
+    /// `p1` says that it listens to the group.
+    fn join(router: &mut Router) {
+        let mut report = [&[igmp::message::REPORT2, 0, 0, 0][..], &GROUP].concat();
+        let sum = checksum::of(&report).to_be_bytes();
+        report[2..4].copy_from_slice(&sum);
+        let frame = craft::ethernet([2, 0, 0, 0, 0, 9], [1, 0, 0x5e, 1, 1, 1])
+            .ipv4([10, 0, 9, 1], GROUP)
+            .ttl(1)
+            .protocol(ip::protocol::IGMP)
+            .payload(&report)
+            .build();
+        let port = PortName::from_text("p1").unwrap();
+        let interface = router.core.ports.id_of(&port).unwrap();
+        let packet = router.core.pool.cache().copy_of(&frame).unwrap();
+        let bridge = *router.parts.bridges.snooping.bridges.keys().next().unwrap();
+        router.parts.bridges.hear(&mut router.core, GroupsSaid { bridge, interface, packet });
+    }
+
+    #[test]
+    fn who_is_shown_to_listen_is_known_to_workers() {
+        let config = parse(&Source::new("router.toml", TEXT), &Host::any()).unwrap();
+        let mut router = Router::start(&config, Arc::new(|| ())).unwrap();
+        router.apply_all(&Config::diff(&Config::default(), &config)).unwrap();
+        router.turn();
+        join(&mut router);
+        let shown = router.parts.bridges.show_groups(&mut router.core, &Default::default());
+        let shown = shown.unwrap().groups;
+        let shown: Vec<_> = shown.iter().map(|it| (&*it.group, &*it.port)).collect();
+        assert_eq!(shown, [("239.1.1.1", "p1")]);
+        let now_ns = router.core.now_ns();
+        let families = router.parts.bridges.snooping.bridges.values_mut();
+        let mut families = families.flat_map(|it| &mut it.families);
+        assert!(!families.any(|family| family.take_change(now_ns)), "something is untold");
+    }
+}
