@@ -18,7 +18,7 @@ hosts
     /device = "v2"/ { print "export_out = [\"ipfix\"]" }' >"$work/router.toml"
 "$bin/volley" config check "$work/router.toml" >/dev/null
 sed 's/9996/0/' "$work/router.toml" >"$work/wrong.toml"
-! "$bin/volley" config check "$work/wrong.toml" >"$work/wrong.txt" 2>&1
+! "$bin/volley" config check "$work/wrong.toml" >"$work/wrong.txt" 2>&1 || exit 1
 has 'export.netflow-5.collectors\[0\]' "$work/wrong.txt" && has '127.0.0.1:0 has no port' "$work/wrong.txt"
 
 # Collectors: who is at these ports, and what comes to all of them.

@@ -83,8 +83,10 @@ pings "$a" 10.0.9.2 >/dev/null
 # A spanning tree: ports with a tag are part of it.
 appctl rstp/show >"$work/none.txt"
 [ ! -s "$work/none.txt" ]
-! appctl rstp/show br0 2>"$work/wrong.txt" && has 'No such RSTP object' "$work/wrong.txt"
-! appctl stp/show br0 2>"$work/wrong.txt" && has 'no such stp object' "$work/wrong.txt"
+! appctl rstp/show br0 2>"$work/wrong.txt" || exit 1
+has 'No such RSTP object' "$work/wrong.txt"
+! appctl stp/show br0 2>"$work/wrong.txt" || exit 1
+has 'no such stp object' "$work/wrong.txt"
 vs set bridge br0 rstp_enable=true other_config:rstp-priority=4096 other_config:rstp-address=02:00:00:00:00:09 -- set port v3 tag=10 other_config:rstp-path-cost=77
 shown() {
     appctl rstp/show br0 >"$work/rstp.txt" && grep -cE '^  v[123]  ' "$work/rstp.txt" | has -x 3 && has -E '^  v3         Designated [A-Z][a-z]+ +77       128\.[1-9]$' "$work/rstp.txt"
